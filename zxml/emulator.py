@@ -1,0 +1,145 @@
+"""Two independent Z80 processors that run an image: SkoolKit's C simulator and kosarev's z80.
+
+Both run the image alone, from one address to another, and count T-states. `zxml.spectrum` is the whole machine.
+"""
+
+from __future__ import annotations
+
+from importlib.metadata import version
+from typing import Protocol
+
+import skoolkit
+import z80
+from skoolkit.trace import Tracer
+
+from zxml.errors import VerifyError, ZxmlError
+
+FRAME_TSTATES = 69_888
+INT_TSTATES = 32  # how long the video chip asks for an interrupt
+RETURN_ADDR = 0x5B00  # where a called routine comes back to: the printer buffer, unused here
+STACK_ADDR = 0x6000
+IY = 0x5C3A  # as the ROM wants it
+LIMIT_TSTATES = 100 * FRAME_TSTATES  # a routine that takes longer has crashed
+
+
+class Cpu(Protocol):
+    """A processor with 64K of memory."""
+
+    name: str
+    version: str
+
+    def write(self, addr: int, values: bytes) -> None:
+        """Put bytes into memory."""
+
+    def read(self, addr: int, nbytes: int) -> bytes:
+        """Return bytes of memory."""
+
+    def enter(self, addr: int, hl: int = 0) -> None:
+        """Prepare to run a routine: its address, hl, a stack, and a return to RETURN_ADDR."""
+
+    def run_to(self, addr: int) -> int:
+        """Run until an address is reached and return the T-states that took; raise VerifyError if it never is."""
+
+    def a(self) -> int:
+        """Return register a."""
+
+
+def call(cpu: Cpu, addr: int, hl: int = 0) -> int:
+    """Run a routine to its end and return its T-states, without a CALL and with its RET."""
+    cpu.enter(addr, hl)
+    return cpu.run_to(RETURN_ADDR)
+
+
+class SkoolKitCpu:
+    """SkoolKit's C simulator, on uncontended memory or with the delays of the video chip; interrupts if asked for."""
+
+    name = "SkoolKit"
+    version = version("skoolkit")
+
+    def __init__(self, org: int, image: bytes, contended: bool = False, interrupts: bool = False) -> None:
+        kind = skoolkit.CCMIOSimulator if contended else skoolkit.CSimulator
+        if kind is None:
+            raise ZxmlError("SkoolKit's C simulator is missing; reinstall with `pip install --force-reinstall skoolkit` and a C compiler")
+        memory = [0] * 0x10000
+        memory[: 0x4000] = skoolkit.read_bin_file(skoolkit.ROM48)
+        memory[org : org + len(image)] = image
+        state = {"iff": int(interrupts), "im": 1}
+        self._interrupts = interrupts
+        self._simulator = kind(memory, {"IY": IY}, state, {"frame_duration": FRAME_TSTATES, "int_active": INT_TSTATES})
+        self._simulator.set_tracer(Tracer(self._simulator, 7, 0, 0, [0] * 16, 0, False))
+
+    def write(self, addr: int, values: bytes) -> None:
+        """Put bytes into memory."""
+        self._simulator.memory[addr : addr + len(values)] = values
+
+    def read(self, addr: int, nbytes: int) -> bytes:
+        """Return bytes of memory."""
+        return bytes(self._simulator.memory[addr : addr + nbytes])
+
+    def enter(self, addr: int, hl: int = 0) -> None:
+        """Prepare to run a routine."""
+        registers = self._simulator.registers
+        registers[6], registers[7] = divmod(hl, 256)
+        registers[12] = STACK_ADDR - 2
+        registers[24] = addr
+        self.write(STACK_ADDR - 2, RETURN_ADDR.to_bytes(2, "little"))
+
+    def run_to(self, addr: int) -> int:
+        """Run until an address is reached and return the T-states that took."""
+        simulator, registers = self._simulator, self._simulator.registers
+        start = int(registers[25])
+        simulator.trace(registers[24], addr, 0, start + LIMIT_TSTATES, self._interrupts, None, None, [0] * 8, None, None)
+        if registers[24] != addr:
+            raise VerifyError(f"the code never reached {addr:#06x}: after {LIMIT_TSTATES:,} T-states it was at {registers[24]:#06x}")
+        return int(registers[25]) - start
+
+    def a(self) -> int:
+        """Return register a."""
+        return int(self._simulator.registers[0])
+
+    def registers(self) -> dict[str, int]:
+        """Return every register pair, for tests of what a routine changes."""
+        r = self._simulator.registers
+        pairs = {"af": 0, "bc": 2, "de": 4, "hl": 6, "ix": 8, "iy": 10, "af'": 16, "bc'": 18, "de'": 20, "hl'": 22}
+        return {name: int(r[i]) * 256 + int(r[i + 1]) for name, i in pairs.items()} | {"sp": int(r[12])}
+
+
+class KosarevCpu:
+    """kosarev's z80, on uncontended memory, without interrupts."""
+
+    name = "kosarev z80"
+    version = version("z80")
+
+    def __init__(self, org: int, image: bytes) -> None:
+        self._machine = z80.Z80Machine()
+        self.write(org, image)
+
+    def write(self, addr: int, values: bytes) -> None:
+        """Put bytes into memory."""
+        self._machine.set_memory_block(addr, values)
+
+    def read(self, addr: int, nbytes: int) -> bytes:
+        """Return bytes of memory."""
+        return bytes(self._machine.memory[addr : addr + nbytes])
+
+    def enter(self, addr: int, hl: int = 0) -> None:
+        """Prepare to run a routine."""
+        self.write(STACK_ADDR - 2, RETURN_ADDR.to_bytes(2, "little"))
+        self._machine.sp, self._machine.pc, self._machine.hl = STACK_ADDR - 2, addr, hl
+
+    def run_to(self, addr: int) -> int:
+        """Run until an address is reached and return the T-states that took."""
+        machine = self._machine
+        machine.set_breakpoint(addr)
+        machine.ticks_to_stop = LIMIT_TSTATES
+        while machine.pc != addr and machine.ticks_to_stop > 0:
+            if machine.run() & machine._TICKS_LIMIT_HIT:
+                break
+        machine.clear_breakpoint(addr)
+        if machine.pc != addr:
+            raise VerifyError(f"the code never reached {addr:#06x}: after {LIMIT_TSTATES:,} T-states it was at {machine.pc:#06x}")
+        return LIMIT_TSTATES - int(machine.ticks_to_stop)
+
+    def a(self) -> int:
+        """Return register a."""
+        return int(self._machine.a)

@@ -1,0 +1,128 @@
+"""Writes the plan as a folder of assembly that a person can read and any common assembler can build.
+
+The folder is flat, since assemblers differ in where they look for an included file:
+
+    main.asm      what lies where: the program, then each section at its address
+    map.asm       the constants that the hand-written files are built with
+    classify.asm  calls the kernels in turn
+    *.asm         generated tables and run lines; hand-written routines, copied unchanged from asm/
+"""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from zxml.errors import ZxmlError
+from zxml.files import product_folder, write_whole
+from zxml.z80gen.assemble import Assembly, assemble
+from zxml.z80gen.kernel import Section
+from zxml.z80gen.plan import Plan
+from zxml.z80gen.writer import AsmWriter
+
+LICENCE = "SPDX-License-Identifier: 0BSD"
+
+
+@dataclass(frozen=True)
+class Program:
+    """What lies at the start of the image, before the net: files under asm/ to include in order, and generated ones."""
+
+    sources: tuple[str, ...] = ()
+    generated: Mapping[str, str] = field(default_factory=dict)
+
+
+NO_PROGRAM = Program()
+
+
+def emit(plan: Plan, folder: Path, program: Program = NO_PROGRAM) -> Path:
+    """Write the folder anew and return the path of its main file; raise ZxmlError if it cannot be written."""
+    sections = [placed.section for placed in plan.placed]
+    generated = {"main": _main(plan, program), "map": _map(plan), "classify": _classify(plan), **program.generated}
+    for section in sections:
+        generated |= section.generated
+    files = {name: f"; {LICENCE}\n{text}" for name, text in generated.items()}
+    for source in [*program.sources, *(section.source for section in sections)]:
+        name = Path(source).name
+        if name not in generated:
+            files[name] = (product_folder("asm") / f"{source}.asm").read_text(encoding="utf-8")
+    _clear(folder)
+    for name, text in files.items():
+        write_whole(folder / f"{name}.asm", text)
+    return folder / "main.asm"
+
+
+def build(plan: Plan, folder: Path, program: Program = NO_PROGRAM) -> Assembly:
+    """Emit and assemble; raise ZxmlError if a section is not where and as long as planned."""
+    assembly = assemble(emit(plan, folder, program))
+    for placed in plan.placed:
+        start, end = (assembly.symbols[_mark(placed.section, which)] for which in ("start", "end"))
+        if (start, end) != (placed.addr, placed.end):
+            raise ZxmlError(
+                f"{placed.section.source}.asm: planned at {placed.addr:#06x} with {placed.section.nbytes} bytes, "
+                f"assembled at {start:#06x} with {end - start}; correct the kernel's size"
+            )
+    return assembly
+
+
+def _main(plan: Plan, program: Program) -> str:
+    writer = AsmWriter()
+    writer.comment(f"{plan.model.name}: a neural network for the {plan.target.name}")
+    writer.comment("call classify with hl = a picture of 28 rows of 4 bytes, bit 7 leftmost; it returns a = the digit")
+    writer.comment("and the scores in `scores`, and changes af bc de hl ix")
+    writer.op('include "map.asm"')
+    start = plan.target.program_addr if program.sources else plan.program_end
+    writer.op(f"org {start}")
+    for source in program.sources:
+        writer.op(f'include "{Path(source).name}.asm"')
+    writer.label("program_end", f"must not pass {plan.program_end}")
+    for placed in plan.placed:
+        writer.op(f"defs {placed.addr} - $")
+        writer.label(_mark(placed.section, "start"))
+        writer.op(f'include "{Path(placed.section.source).name}.asm"')
+        writer.label(_mark(placed.section, "end"))
+    return writer.text()
+
+
+def _mark(section: Section, which: str) -> str:
+    return f"{Path(section.source).name}_section_{which}"
+
+
+def _map(plan: Plan) -> str:
+    writer = AsmWriter()
+    for step in plan.steps:
+        writer.comment(f"{step.name}: {step.kernel.name}")
+        for name, value in step.kernel.constants(step.part).items():
+            writer.equ(name, value)
+    writer.comment("\n" + plan.memory_map())
+    return writer.text()
+
+
+def _classify(plan: Plan) -> str:
+    writer = AsmWriter()
+    writer.comment("classify - read the digit in a picture")
+    writer.comment("")
+    writer.comment("In         hl = picture: 28 rows of 4 bytes, bit 7 is the leftmost pixel")
+    writer.comment("Out        a = digit; scores = one word a digit")
+    writer.comment("Clobbers   af bc de hl ix")
+    writer.comment(f"T-states   {plan.tstates_mean:,.0f} on average, at most {plan.tstates_worst:,}")
+    writer.label("classify")
+    for number, step in enumerate(plan.steps):
+        writer.label(f"classify_{number}", f"{step.name}: {step.kernel.name}")
+        for routine in step.kernel.routines:
+            writer.op(f"call {routine}")
+    writer.label(f"classify_{len(plan.steps)}")
+    writer.op("ret")
+    return writer.text()
+
+
+def _clear(folder: Path) -> None:
+    """Remove what an earlier run left; raise ZxmlError if the folder holds anything that is not assembly."""
+    strangers = [path for path in folder.rglob("*") if path.is_file() and path.suffix != ".asm"] if folder.exists() else []
+    if strangers:
+        raise ZxmlError(f"{folder}: would be written anew, but holds {strangers[0].name}; choose an empty folder with --out")
+    try:
+        shutil.rmtree(folder, ignore_errors=False) if folder.exists() else None
+    except OSError as error:
+        raise ZxmlError(f"{folder}: cannot write ({error.strerror}); choose another folder with --out") from error

@@ -1,0 +1,83 @@
+"""What a kernel is: hand-written Z80 code for a run of layers, with all that the planner needs to choose and place it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from enum import Enum
+
+import numpy as np
+from numpy.typing import NDArray
+
+from zxml.ir import Layer, Range
+from zxml.z80gen.cost import Cost, Counts
+
+Values = NDArray[np.int64]
+Symbols = Mapping[str, int]
+
+
+class Place(Enum):
+    """Where a section may lie."""
+
+    FAST = "code and buffers: uncontended RAM only"
+    TABLE = "read-only tables: uncontended RAM if there is room, else contended"
+
+
+@dataclass(frozen=True)
+class Section:
+    """A piece of the image, assembled from one file.
+
+    source: the file, without its ending: a hand-written one below asm/, or a generated one; nbytes: its length;
+    align: its address is a multiple of this; at: its address, if only one will do;
+    generated: the text of each file that Python writes for it, by name without the ending.
+    """
+
+    source: str
+    nbytes: int
+    place: Place
+    align: int = 1
+    at: int | None = None
+    generated: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, eq=False)
+class Part:
+    """The run of a model's layers that one kernel computes.
+
+    before: the layer that feeds it (None at the start); inputs: the proved range of what comes in.
+    """
+
+    before: Layer | None
+    inputs: Range
+    layers: tuple[Layer, ...]
+
+
+@dataclass(frozen=True)
+class Kernel:
+    """One way to compute a run of layers on the Z80.
+
+    kinds: the layers it computes, in order; takes, gives: what it reads and leaves, which must match its neighbours'.
+    routines: what the program calls, in order; the first is entered with the picture's address in hl if takes is "picture".
+    fits(part): None, or the reason why it cannot compute these layers.
+    cost(part): bytes and T-states. count(part, inputs, outputs): how much of each term of the cost each picture has, from the
+    values before the layers, (n, ...), and those after each of them.
+    constants(part): values of its EQUs. sections(part): its code, buffers and tables.
+    read(memory, symbols, part): the last layer's output, (units,), as the Z80 left it in 64K of memory.
+    """
+
+    name: str
+    kinds: tuple[type[Layer], ...]
+    takes: str
+    gives: str
+    routines: tuple[str, ...]
+    fits: Callable[[Part], str | None]
+    cost: Callable[[Part], Cost]
+    count: Callable[[Part, Values, list[Values]], Counts]
+    constants: Callable[[Part], dict[str, int]]
+    sections: Callable[[Part], tuple[Section, ...]]
+    read: Callable[[bytes, Symbols, Part], Values]
+
+
+def table(name: str, nbytes: int, text: str, place: Place = Place.TABLE, align: int = 256, at: int | None = None) -> Section:
+    """Return the section of a generated file."""
+    return Section(name, nbytes, place, align, at, {name: text})

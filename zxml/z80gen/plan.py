@@ -1,0 +1,199 @@
+"""Chooses kernels by exact cost and gives every piece of the image its place in memory."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from zxml.errors import PlanError
+from zxml.ir import IntegerModel, Range
+from zxml.reference import Pictures, trace
+from zxml.z80gen.cost import Cost
+from zxml.z80gen.kernel import Kernel, Part, Place, Section, Values
+from zxml.z80gen.kernels import KERNELS
+from zxml.z80gen.target import SPECTRUM_48K, Target
+
+RET_TSTATES = 10  # classify's own
+
+
+@dataclass(frozen=True, eq=False)
+class Step:
+    """One kernel at work on its part of the model; name: its first layer's."""
+
+    kernel: Kernel
+    part: Part
+    cost: Cost
+
+    @property
+    def name(self) -> str:
+        """The name of the first layer it computes."""
+        return self.part.layers[0].name
+
+
+@dataclass(frozen=True)
+class Placed:
+    """A section at its address."""
+
+    addr: int
+    section: Section
+
+    @property
+    def end(self) -> int:
+        """One past its last byte."""
+        return self.addr + self.section.nbytes
+
+
+@dataclass(frozen=True)
+class Rejected:
+    """A choice that lost, and why."""
+
+    name: str
+    reason: str
+
+
+@dataclass(frozen=True, eq=False)
+class Plan:
+    """The chosen steps, where everything lies, what a classification costs on the sample, and what lost."""
+
+    model: IntegerModel
+    target: Target
+    steps: tuple[Step, ...]
+    placed: tuple[Placed, ...]
+    tstates_mean: float
+    rejected: tuple[Rejected, ...]
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of code, tables and buffers."""
+        return sum(step.cost.nbytes for step in self.steps)
+
+    @property
+    def program_end(self) -> int:
+        """One past the last byte that the program may take."""
+        return min(placed.addr for placed in self.placed)
+
+    def tstates(self, pictures: Pictures) -> Values:
+        """Return the exact T-states that each picture takes on uncontended memory, (n,), classify's CALL excluded."""
+        outputs = [pictures.astype(np.int64), *trace(self.model, pictures).values()]
+        total = np.full(len(pictures), RET_TSTATES, np.int64)
+        for step, first, last in _spans(self.steps):
+            total += step.cost.tstates(step.kernel.count(step.part, outputs[first], outputs[first + 1 : last + 1]))
+        return total
+
+    @property
+    def tstates_worst(self) -> int:
+        """No picture takes more T-states than this."""
+        return RET_TSTATES + sum(step.cost.worst for step in self.steps)
+
+    def memory_map(self) -> str:
+        """Return a table of what lies where."""
+        rows = [f"{p.addr:#06x}  {p.end - 1:#06x}  {p.section.nbytes:6,}  {p.section.source}" for p in self.placed]
+        return "\n".join(["first   last     bytes  what", *rows])
+
+
+def plan(model: IntegerModel, pictures: Pictures, target: Target = SPECTRUM_48K) -> Plan:
+    """Return the plan whose mean over the sample pictures (n, 28, 28) is fastest, of those that fit the memory.
+
+    Raises PlanError if none does: it names the layer, and the bytes that are missing or the kernels and why they lost.
+    """
+    rejected: list[Rejected] = []
+    plans = []
+    for steps in _chains(model, rejected):
+        name = " + ".join(step.kernel.name for step in steps)
+        try:
+            placed = place([*_classify_sections(steps), *(s for step in steps for s in step.kernel.sections(step.part))], target)
+        except PlanError as error:
+            rejected.append(Rejected(name, str(error)))
+            continue
+        draft = Plan(model, target, steps, placed, 0.0, ())
+        plans.append((float(draft.tstates(pictures).mean()), name, steps, placed))
+    if not plans:
+        reasons = "; ".join(dict.fromkeys(f"{r.name}: {r.reason}" for r in rejected))
+        raise PlanError(f"{model.name}: no kernels fit this net in a {target.name}: {reasons}")
+    plans.sort(key=lambda entry: entry[:2])
+    mean, _, steps, placed = plans[0]
+    rejected += [Rejected(name, f"{slower - mean:,.0f} T-states slower") for slower, name, _, _ in plans[1:]]
+    return Plan(model, target, steps, placed, mean, tuple(dict.fromkeys(rejected)))
+
+
+def place(sections: list[Section], target: Target) -> tuple[Placed, ...]:
+    """Return each section at an address, in order of address: fixed ones first, then code, then tables where room is left.
+
+    Raises PlanError, saying by how many bytes, if one does not fit.
+    """
+    placed: list[Placed] = []
+    order = sorted(sections, key=lambda s: (s.at is None, s.place is Place.TABLE, -s.align, -s.nbytes))
+    for section in order:
+        regions = [(target.fast_addr, target.end_addr)]
+        if section.place is Place.TABLE:
+            regions.append((target.program_addr + PROGRAM_NBYTES, target.fast_addr))
+        found = _first_gap(section, placed, regions)
+        if found is None:
+            over = _shortfall(section, placed, regions)
+            raise PlanError(f"{section.source} needs {section.nbytes:,} bytes, {over:,} more than are left; use fewer units")
+        placed.append(Placed(found, section))
+    return tuple(sorted(placed, key=lambda p: p.addr))
+
+
+PROGRAM_NBYTES = 4096  # kept free at the start of memory for the program and its pictures
+
+
+def _classify_sections(steps: tuple[Step, ...]) -> list[Section]:
+    """Return the section of the code that calls the kernels in turn."""
+    return [Section("classify", 3 * sum(len(step.kernel.routines) for step in steps) + 1, Place.FAST)]
+
+
+def _first_gap(section: Section, placed: list[Placed], regions: list[tuple[int, int]]) -> int | None:
+    for start, end in regions:
+        for addr in [start, *sorted(p.end for p in placed if start <= p.end < end)]:
+            addr = section.at if section.at is not None else -(-addr // section.align) * section.align
+            free = all(p.end <= addr or addr + section.nbytes <= p.addr for p in placed)
+            if free and start <= addr and addr + section.nbytes <= end:
+                return addr
+    return None
+
+
+def _shortfall(section: Section, placed: list[Placed], regions: list[tuple[int, int]]) -> int:
+    """Return how many bytes longer the section is than the longest gap that is left for it."""
+    longest = 0
+    for start, end in regions:
+        inside = sorted((p for p in placed if start <= p.addr < end), key=lambda p: p.addr)
+        starts = [start, *(p.end for p in inside)]
+        ends = [*(p.addr for p in inside), end]
+        gaps = [e - -(-s // section.align) * section.align for s, e in zip(starts, ends, strict=True)]
+        longest = max(longest, *gaps)
+    return section.nbytes - longest
+
+
+def _spans(steps: tuple[Step, ...]) -> Iterator[tuple[Step, int, int]]:
+    """Yield each step with the numbers of its input and of its last output in [picture, layer 0, layer 1, ...]."""
+    first = 0
+    for step in steps:
+        last = first + len(step.part.layers)
+        yield step, first, last
+        first = last
+
+
+def _chains(model: IntegerModel, rejected: list[Rejected]) -> Iterator[tuple[Step, ...]]:
+    """Yield every sequence of kernels that computes the model, and note the kernels that do not fit."""
+    ranges = [Range(0, 1), *(row.out for row in model.ranges())]
+
+    def extend(first: int, takes: str) -> Iterator[tuple[Step, ...]]:
+        if first == len(model.layers):
+            yield ()
+            return
+        for kernel in KERNELS:
+            layers = model.layers[first : first + len(kernel.kinds)]
+            if tuple(map(type, layers)) != kernel.kinds or kernel.takes != takes:
+                continue
+            part = Part(model.layers[first - 1] if first else None, ranges[first], layers)
+            reason = kernel.fits(part)
+            if reason:
+                rejected.append(Rejected(kernel.name, f"layer {layers[0].name}: {reason}"))
+                continue
+            for rest in extend(first + len(layers), kernel.gives):
+                yield (Step(kernel, part, kernel.cost(part)), *rest)
+
+    yield from extend(0, "picture")

@@ -1,0 +1,45 @@
+"""Writes assembly that pyz80, pasmo and sjasmplus all read."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+VALUES_A_LINE = 16
+
+
+class AsmWriter:
+    """Collects lines of assembly: labels at the margin, operations and comments aligned."""
+
+    def __init__(self) -> None:
+        self._lines: list[str] = []
+
+    def comment(self, text: str) -> None:
+        """Add comment lines."""
+        self._lines += [f"; {line}".rstrip() for line in text.split("\n")]
+
+    def label(self, name: str, comment: str = "") -> None:
+        """Add a label."""
+        self._add(f"{name}:", comment)
+
+    def equ(self, name: str, value: int, comment: str = "") -> None:
+        """Add a constant."""
+        self._add(f"{name}: equ {value}", comment)
+
+    def op(self, text: str, comment: str = "") -> None:
+        """Add an operation."""
+        name, _, rest = text.partition(" ")
+        self._add(f"        {name:<5}{rest}".rstrip(), comment)
+
+    def data(self, values: Sequence[int] | Iterable[int], comment: str = "") -> None:
+        """Add bytes, taken modulo 256, the comment at the first line."""
+        numbers = [int(value) % 256 for value in values]
+        for start in range(0, len(numbers), VALUES_A_LINE):
+            text = ", ".join(map(str, numbers[start : start + VALUES_A_LINE]))
+            self._add(f"        defb {text}", comment if start == 0 else "")
+
+    def text(self) -> str:
+        """Return everything written so far."""
+        return "\n".join(self._lines) + "\n"
+
+    def _add(self, line: str, comment: str) -> None:
+        self._lines.append(f"{line:<39} ; {comment}" if comment else line)
