@@ -19,6 +19,10 @@ INT_TSTATES = 32  # how long the video chip asks for an interrupt
 RETURN_ADDR = 0x5B00  # where a called routine comes back to: the printer buffer, unused here
 STACK_ADDR = 0x6000
 IY = 0x5C3A  # as the ROM wants it
+NO_C_SIMULATOR = (
+    "SkoolKit's C simulator is missing, and without it a proof takes hours; install a C compiler, then "
+    "`pip install --force-reinstall --no-binary skoolkit skoolkit`"
+)
 LIMIT_TSTATES = 100 * FRAME_TSTATES  # a routine that takes longer has crashed
 
 
@@ -50,6 +54,10 @@ def call(cpu: Cpu, addr: int, hl: int = 0) -> int:
     return cpu.run_to(RETURN_ADDR)
 
 
+def _lost(addr: int, pc: int) -> str:
+    return f"the code never reached {addr:#06x}: after {LIMIT_TSTATES:,} T-states it was at {pc:#06x}"
+
+
 class SkoolKitCpu:
     """SkoolKit's C simulator, on uncontended memory or with the delays of the video chip; interrupts if asked for."""
 
@@ -59,9 +67,9 @@ class SkoolKitCpu:
     def __init__(self, org: int, image: bytes, contended: bool = False, interrupts: bool = False) -> None:
         kind = skoolkit.CCMIOSimulator if contended else skoolkit.CSimulator
         if kind is None:
-            raise ZxmlError("SkoolKit's C simulator is missing; reinstall with `pip install --force-reinstall skoolkit` and a C compiler")
+            raise ZxmlError(NO_C_SIMULATOR)
         memory = [0] * 0x10000
-        memory[: 0x4000] = skoolkit.read_bin_file(skoolkit.ROM48)
+        memory[:0x4000] = skoolkit.read_bin_file(skoolkit.ROM48)
         memory[org : org + len(image)] = image
         state = {"iff": int(interrupts), "im": 1}
         self._interrupts = interrupts
@@ -90,7 +98,7 @@ class SkoolKitCpu:
         start = int(registers[25])
         simulator.trace(registers[24], addr, 0, start + LIMIT_TSTATES, self._interrupts, None, None, [0] * 8, None, None)
         if registers[24] != addr:
-            raise VerifyError(f"the code never reached {addr:#06x}: after {LIMIT_TSTATES:,} T-states it was at {registers[24]:#06x}")
+            raise VerifyError(_lost(addr, registers[24]))
         return int(registers[25]) - start
 
     def a(self) -> int:
@@ -137,7 +145,7 @@ class KosarevCpu:
                 break
         machine.clear_breakpoint(addr)
         if machine.pc != addr:
-            raise VerifyError(f"the code never reached {addr:#06x}: after {LIMIT_TSTATES:,} T-states it was at {machine.pc:#06x}")
+            raise VerifyError(_lost(addr, machine.pc))
         return LIMIT_TSTATES - int(machine.ticks_to_stop)
 
     def a(self) -> int:

@@ -64,7 +64,7 @@ class DistortSpec:
     scale: float = 0.08
     shear: float = 0.12
     warp: float = 1.1
-    thickness: float = 0.15
+    thickness: float = 0.25
 
 
 @dataclass(frozen=True)

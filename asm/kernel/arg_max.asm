@@ -10,7 +10,7 @@ arg_max:
         ld   e, (hl)
         inc  hl
         ld   d, (hl)
-        ld   bc, (ARG_MAX_UNITS - 1) * 256
+        ld   bc, ARG_MAX_UNITS * 256 - 256
 arg_max_next:                           ; de = greatest so far, c = its index, b = scores left, hl = the last byte read
         inc  hl
         ld   a, e

@@ -1,13 +1,15 @@
 ; dense_sum - the output sums, from the line of active units that the layer before wrote
 ;
 ; A slot of the line looks up one product; DENSE_BATCH of them are added up in a, which cannot overflow, before a is added to
-; ix. The line is entered at the last slot written with a = 0, whichever slot of its batch that is.
+; ix. The line is entered at the last slot written with a = 0, whichever slot of its batch that is; after a full batch it is
+; entered at the accumulation before it, which adds 0.
 ;
 ; In         de = next free operand in dense_line
 ; Out        scores = DENSE_UNITS words, u16, low byte first
 ; Clobbers   af bc de hl ix
 ; T-states   exact in the picture: the Cost of the kernel dense_sum counts active units
-; Needs      dense_product_page, DENSE_UNITS, DENSE_BIAS = position of a word in each page; dense_line and scores within a page
+; Needs      dense_product_page, DENSE_UNITS, DENSE_BIAS = position of a word in each page;
+;            dense_line at the start of a page, scores within a page
 ; Writes     own code (dense_entry)
 dense_line:
         include "dense_line.asm"
@@ -26,8 +28,8 @@ dense_line_end:                         ; ix = score
         ret
 
 dense_sum:
-        inc  de                         ; the slot of operand k starts at k - 1, and the last written is 3 above de
-        inc  de
+        inc  e                          ; the slot of operand k starts at k - 1, and the last written is 3 above de;
+        inc  e                          ; if the line is full, e wraps round to the accumulation at its start
         ld   (dense_entry), de
         ld   h, dense_product_page / 256
         ld   de, scores

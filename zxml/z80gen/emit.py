@@ -11,8 +11,6 @@ The folder is flat, since assemblers differ in where they look for an included f
 from __future__ import annotations
 
 import shutil
-from collections.abc import Mapping
-from dataclasses import dataclass, field
 from pathlib import Path
 
 from zxml.errors import ZxmlError
@@ -25,25 +23,14 @@ from zxml.z80gen.writer import AsmWriter
 LICENCE = "SPDX-License-Identifier: 0BSD"
 
 
-@dataclass(frozen=True)
-class Program:
-    """What lies at the start of the image, before the net: files under asm/ to include in order, and generated ones."""
-
-    sources: tuple[str, ...] = ()
-    generated: Mapping[str, str] = field(default_factory=dict)
-
-
-NO_PROGRAM = Program()
-
-
-def emit(plan: Plan, folder: Path, program: Program = NO_PROGRAM) -> Path:
+def emit(plan: Plan, folder: Path) -> Path:
     """Write the folder anew and return the path of its main file; raise ZxmlError if it cannot be written."""
     sections = [placed.section for placed in plan.placed]
-    generated = {"main": _main(plan, program), "map": _map(plan), "classify": _classify(plan), **program.generated}
+    generated = {"main": _main(plan), "map": _map(plan), "classify": _classify(plan), **plan.program.generated}
     for section in sections:
         generated |= section.generated
     files = {name: f"; {LICENCE}\n{text}" for name, text in generated.items()}
-    for source in [*program.sources, *(section.source for section in sections)]:
+    for source in [*plan.program.sources, *(section.source for section in sections)]:
         name = Path(source).name
         if name not in generated:
             files[name] = (product_folder("asm") / f"{source}.asm").read_text(encoding="utf-8")
@@ -53,9 +40,9 @@ def emit(plan: Plan, folder: Path, program: Program = NO_PROGRAM) -> Path:
     return folder / "main.asm"
 
 
-def build(plan: Plan, folder: Path, program: Program = NO_PROGRAM) -> Assembly:
+def build(plan: Plan, folder: Path) -> Assembly:
     """Emit and assemble; raise ZxmlError if a section is not where and as long as planned."""
-    assembly = assemble(emit(plan, folder, program))
+    assembly = assemble(emit(plan, folder))
     for placed in plan.placed:
         start, end = (assembly.symbols[_mark(placed.section, which)] for which in ("start", "end"))
         if (start, end) != (placed.addr, placed.end):
@@ -66,15 +53,15 @@ def build(plan: Plan, folder: Path, program: Program = NO_PROGRAM) -> Assembly:
     return assembly
 
 
-def _main(plan: Plan, program: Program) -> str:
+def _main(plan: Plan) -> str:
     writer = AsmWriter()
     writer.comment(f"{plan.model.name}: a neural network for the {plan.target.name}")
     writer.comment("call classify with hl = a picture of 28 rows of 4 bytes, bit 7 leftmost; it returns a = the digit")
     writer.comment("and the scores in `scores`, and changes af bc de hl ix")
     writer.op('include "map.asm"')
-    start = plan.target.program_addr if program.sources else plan.program_end
+    start = plan.target.program_addr if plan.program.sources else plan.program_end
     writer.op(f"org {start}")
-    for source in program.sources:
+    for source in plan.program.sources:
         writer.op(f'include "{Path(source).name}.asm"')
     writer.label("program_end", f"must not pass {plan.program_end}")
     for placed in plan.placed:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -16,6 +16,19 @@ from zxml.z80gen.kernels import KERNELS
 from zxml.z80gen.target import SPECTRUM_48K, Target
 
 RET_TSTATES = 10  # classify's own
+PROGRAM_NBYTES = 4096  # kept free at the start of memory for the program and its pictures
+
+
+@dataclass(frozen=True)
+class Program:
+    """What runs the net: files under asm/ for the start of the image, generated ones, and code that must be in fast RAM."""
+
+    sources: tuple[str, ...] = ()
+    generated: Mapping[str, str] = field(default_factory=dict)
+    fast: tuple[Section, ...] = ()
+
+
+NO_PROGRAM = Program()
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,6 +72,7 @@ class Plan:
 
     model: IntegerModel
     target: Target
+    program: Program
     steps: tuple[Step, ...]
     placed: tuple[Placed, ...]
     tstates_mean: float
@@ -68,6 +82,11 @@ class Plan:
     def nbytes(self) -> int:
         """Bytes of code, tables and buffers."""
         return sum(step.cost.nbytes for step in self.steps)
+
+    @property
+    def classes(self) -> int:
+        """How many scores there are."""
+        return self.model.ranges()[-2].shape[0]
 
     @property
     def program_end(self) -> int:
@@ -93,56 +112,64 @@ class Plan:
         return "\n".join(["first   last     bytes  what", *rows])
 
 
-def plan(model: IntegerModel, pictures: Pictures, target: Target = SPECTRUM_48K) -> Plan:
+def plan(model: IntegerModel, pictures: Pictures, program: Program = NO_PROGRAM, target: Target = SPECTRUM_48K) -> Plan:
     """Return the plan whose mean over the sample pictures (n, 28, 28) is fastest, of those that fit the memory.
 
     Raises PlanError if none does: it names the layer, and the bytes that are missing or the kernels and why they lost.
     """
     rejected: list[Rejected] = []
+    too_large: list[Rejected] = []
     plans = []
     for steps in _chains(model, rejected):
         name = " + ".join(step.kernel.name for step in steps)
         try:
-            placed = place([*_classify_sections(steps), *(s for step in steps for s in step.kernel.sections(step.part))], target)
+            placed = place(_sections(steps, program), target)
         except PlanError as error:
-            rejected.append(Rejected(name, str(error)))
+            too_large.append(Rejected(name, str(error)))
             continue
-        draft = Plan(model, target, steps, placed, 0.0, ())
+        draft = Plan(model, target, program, steps, placed, 0.0, ())
         plans.append((float(draft.tstates(pictures).mean()), name, steps, placed))
     if not plans:
-        reasons = "; ".join(dict.fromkeys(f"{r.name}: {r.reason}" for r in rejected))
-        raise PlanError(f"{model.name}: no kernels fit this net in a {target.name}: {reasons}")
+        reasons = [choice.reason for choice in too_large[:1] or rejected]
+        raise PlanError(f"{model.name} does not fit a {target.name}: {'; '.join(dict.fromkeys(reasons))}")
     plans.sort(key=lambda entry: entry[:2])
     mean, _, steps, placed = plans[0]
+    rejected += too_large
     rejected += [Rejected(name, f"{slower - mean:,.0f} T-states slower") for slower, name, _, _ in plans[1:]]
-    return Plan(model, target, steps, placed, mean, tuple(dict.fromkeys(rejected)))
+    return Plan(model, target, program, steps, placed, mean, tuple(dict.fromkeys(rejected)))
 
 
-def place(sections: list[Section], target: Target) -> tuple[Placed, ...]:
+def place(sections: list[tuple[str, Section]], target: Target) -> tuple[Placed, ...]:
     """Return each section at an address, in order of address: fixed ones first, then code, then tables where room is left.
+
+    sections: pairs of what needs it, for the error, and the section.
 
     Raises PlanError, saying by how many bytes, if one does not fit.
     """
     placed: list[Placed] = []
-    order = sorted(sections, key=lambda s: (s.at is None, s.place is Place.TABLE, -s.align, -s.nbytes))
-    for section in order:
+    for owner, section in sorted(sections, key=lambda pair: _urgency(pair[1])):
         regions = [(target.fast_addr, target.end_addr)]
         if section.place is Place.TABLE:
             regions.append((target.program_addr + PROGRAM_NBYTES, target.fast_addr))
         found = _first_gap(section, placed, regions)
         if found is None:
             over = _shortfall(section, placed, regions)
-            raise PlanError(f"{section.source} needs {section.nbytes:,} bytes, {over:,} more than are left; use fewer units")
+            needs = f"{owner}: {section.source} needs {section.nbytes:,} bytes"
+            raise PlanError(f"{needs}, {over:,} more than are left; use fewer units")
         placed.append(Placed(found, section))
     return tuple(sorted(placed, key=lambda p: p.addr))
 
 
-PROGRAM_NBYTES = 4096  # kept free at the start of memory for the program and its pictures
+def _urgency(section: Section) -> tuple[bool, bool, int, int]:
+    """Sort what is hardest to place first."""
+    return section.at is None, section.place is Place.TABLE, -section.align, -section.nbytes
 
 
-def _classify_sections(steps: tuple[Step, ...]) -> list[Section]:
-    """Return the section of the code that calls the kernels in turn."""
-    return [Section("classify", 3 * sum(len(step.kernel.routines) for step in steps) + 1, Place.FAST)]
+def _sections(steps: tuple[Step, ...], program: Program) -> list[tuple[str, Section]]:
+    """Return all that has to be placed, each with what needs it; the code that calls the kernels in turn is one of them."""
+    calls = sum(len(step.kernel.routines) for step in steps)
+    found = [("program", section) for section in (*program.fast, Section("classify", 3 * calls + 1, Place.FAST))]
+    return found + [(f"layer {step.name}", section) for step in steps for section in step.kernel.sections(step.part)]
 
 
 def _first_gap(section: Section, placed: list[Placed], regions: list[tuple[int, int]]) -> int | None:

@@ -10,7 +10,7 @@ class Target:
     """One machine.
 
     program_addr: first byte of the image, above BASIC and its stack; fast_addr: first byte of RAM that the video chip never
-    holds up; end_addr: one past the last byte that is used; frame_tstates: T-states of one TV frame; clock_hz: T-states a second.
+    holds up; end_addr: one past the last byte that is used; frame_tstates: T-states of one TV frame; clock_hz: their rate.
     """
 
     name: str

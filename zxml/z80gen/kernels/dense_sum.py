@@ -33,8 +33,8 @@ def product_index(unit: int, level: int, levels: int) -> int:
 
 
 def line_nbytes(units: int, batch: int) -> int:
-    """Return the bytes of a line with a slot for each unit and an accumulation after each batch."""
-    return 3 * -(-units // batch) * (batch + 1)
+    """Return the bytes of a line with a slot for each unit and an accumulation after each batch and at the start."""
+    return 3 * -(-units // batch) * (batch + 1) + 3
 
 
 def _code_nbytes(units: int, batch: int) -> int:
@@ -74,7 +74,7 @@ def _cost(batch: int, part: Part) -> Cost:
     inputs, units = _dense(part).weight.shape
     nbytes = _code_nbytes(inputs, batch) + 256 * units + 2 * units
     terms = (Term("active unit", 14 * units, inputs), Term("batch", 19 * units, inputs // batch + 1))
-    return Cost(nbytes, 76 + 125 * units, terms)
+    return Cost(nbytes, 72 + 125 * units, terms)
 
 
 def _count(batch: int, part: Part, inputs: Values, outputs: list[Values]) -> Counts:
@@ -89,12 +89,12 @@ def _constants(batch: int, part: Part) -> dict[str, int]:
 
 def _line(batch: int, units: int) -> str:
     writer = AsmWriter()
+    accumulation = ("ld c, a", "add ix, bc")
+    lines = [*accumulation]
     for _ in range(-(-units // batch)):
-        for slot in range(batch):
-            writer.op("ld l, 0")
-            writer.op("add a, (hl)" if slot else "ld a, (hl)")
-        writer.op("ld c, a")
-        writer.op("add ix, bc")
+        lines += ["ld l, 0", "ld a, (hl)"] + ["ld l, 0", "add a, (hl)"] * (batch - 1) + [*accumulation]
+    for line in lines:
+        writer.op(line)
     return writer.text()
 
 

@@ -1,0 +1,64 @@
+# zxml: `make` alone prints what there is to do.
+
+PYTHON ?= python3
+MODEL  ?=
+VENV   := .venv
+RUN    := $(VENV)/bin/python
+NAME   := $(or $(MODEL),mnist)
+PYTEST := $(RUN) -m pytest -n auto
+
+.DELETE_ON_ERROR:
+.DEFAULT_GOAL := help
+
+help: ## print this list
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-14s %s\n", $$1, $$2}'
+
+tap: $(VENV)/zxml ## train the default net, make its tape and prove it; MODEL=NAME: from the shipped integers
+ifeq ($(MODEL),)
+	$(MAKE) build/$(NAME)/model.npz
+	$(RUN) -m zxml tape $(NAME)
+else
+	$(RUN) -m zxml tape models/$(MODEL).npz
+endif
+	$(RUN) -m zxml verify $(NAME)
+
+build/%/model.npz: models/%.toml | $(VENV)/zxml
+	$(RUN) -m zxml.train mnist --spec $<
+
+train: $(VENV)/zxml ## train the default net anew
+	$(RUN) -m zxml.train mnist
+
+verify: $(VENV)/zxml ## prove the tape in build/ once more
+	$(RUN) -m zxml verify $(NAME)
+
+run: $(VENV)/zxml ## open the tape in the Fuse emulator
+	$(RUN) -m zxml run $(NAME)
+
+test: $(VENV)/dev ## run the fast tests
+	$(PYTEST) -m "not slow"
+
+test-slow: $(VENV)/dev ## run the slow tests, which need pasmo and take minutes
+	$(PYTEST) -m slow
+
+check: $(VENV)/dev ## lint, format and types
+	$(VENV)/bin/ruff check .
+	$(VENV)/bin/ruff format --check .
+	$(VENV)/bin/mypy
+
+golden: $(VENV)/dev ## write the golden assembly of the tests anew
+	ZXML_WRITE_GOLDEN=1 $(RUN) -m pytest tests/test_emit.py -k golden
+
+clean: ## remove build/
+	rm -rf build
+
+$(VENV)/zxml: pyproject.toml
+	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "zxml: Python 3.11 or newer is wanted, got " + sys.version)'
+	$(PYTHON) -m venv $(VENV)
+	$(RUN) -m pip install --quiet --editable .
+	touch $@
+
+$(VENV)/dev: $(VENV)/zxml
+	$(RUN) -m pip install --quiet --editable '.[dev]'
+	touch $@
+
+.PHONY: help tap train verify run test test-slow check golden clean

@@ -1,0 +1,66 @@
+; Time, measured on the machine itself. The unit is one turn of a loop of 23 T-states: first the turns that fit into one
+; whole frame are counted, which takes the ROM's interrupt into account whatever it costs, then those left of the frame in
+; which the net finishes.
+
+TIMING_OVERHEAD: equ 5          ; turns that the second count lacks and the first has: the calls around classify
+
+; time_classify - read a picture and measure how long that takes
+; In         hl = picture
+; Out        a = digit read, 0..9;  hl = time, in units of 23 T-states
+; Clobbers   f bc de ix
+; Bytes      75                 (with its stack)
+; Needs      0x8000 or above; interrupts on; less than 21 frames for classify
+time_classify:
+        push hl
+        halt
+        call count_to_frame
+        ld   a, (SYS_FRAMES)
+        pop  hl
+        push bc                 ; turns in a whole frame
+        push af                 ; frame in which classify starts
+        call classify
+        ld   (timing_digit), a
+        call count_to_frame     ; bc = turns left of the last frame
+        pop  de                 ; d = first frame
+        ld   a, (SYS_FRAMES)
+        sub  d                  ; a = frames gone, at least 1
+        ld   hl, 0 - TIMING_OVERHEAD
+        or   a
+        sbc  hl, bc
+        pop  de                 ; de = turns in a whole frame
+time_classify_frame:            ; hl = time so far, a = frames to add
+        add  hl, de
+        dec  a
+        jr   nz, time_classify_frame
+        ld   a, (timing_digit)
+        ret
+
+timing_digit:
+        defb 0
+timing_sp:
+        defw 0                  ; the caller's sp
+        defs 30                 ; the ROM's interrupt uses 22 bytes
+timing_mark:
+        defw 0                  ; where an interrupt pushes the address it returns to
+timing_stack:
+
+; count_to_frame - count turns of 23 T-states until the next interrupt
+; Out        bc = turns
+; Clobbers   f a hl
+; Bytes      26
+; Needs      0x8000 or above, so that a return address has a high byte that is not 0; interrupts on
+; Stack      its own, in memory that the ULA does not slow
+count_to_frame:
+        ld   (timing_sp), sp
+        ld   sp, timing_stack
+        ld   hl, timing_mark + 1
+        ld   (hl), 0
+        ld   bc, 0
+        xor  a
+count_to_frame_turn:            ; bc = turns so far, (hl) = 0 until the interrupt
+        inc  bc                 ; [6]
+        cp   (hl)               ; [7]
+        jp   z, count_to_frame_turn ; [10]
+        ld   sp, (timing_sp)
+        ret
+count_to_frame_end:

@@ -1,0 +1,133 @@
+;;;; classify.asm
+; SPDX-License-Identifier: 0BSD
+; classify - read the digit in a picture
+;
+; In         hl = picture: 28 rows of 4 bytes, bit 7 is the leftmost pixel
+; Out        a = digit; scores = one word a digit
+; Clobbers   af bc de hl ix
+; T-states   2,384 on average, at most 4,903
+classify:
+classify_0:                             ; hidden: edge_sum_2
+        call edge_code
+        call edge_sum
+classify_1:                             ; scores: dense_sum_2
+        call dense_sum
+classify_2:                             ; digit: arg_max
+        call arg_max
+classify_3:
+        ret
+;;;; dense_line.asm
+; SPDX-License-Identifier: 0BSD
+        ld   c, a
+        add  ix, bc
+        ld   l, 0
+        ld   a, (hl)
+        ld   l, 0
+        add  a, (hl)
+        ld   c, a
+        add  ix, bc
+;;;; dense_product_page.asm
+; SPDX-License-Identifier: 0BSD
+dense_product_page:
+; output 0, bias 280 at 130
+        defb 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0
+        defb 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0
+        defb 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0
+        defb 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0
+        defb 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0
+        defb 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0
+        defb 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0
+        defb 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0
+        defb 48, 0, 24, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0
+        defb 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0
+        defb 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0
+        defb 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0
+        defb 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0
+        defb 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0
+        defb 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0
+        defb 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0
+; output 1, bias 498 at 130
+        defb 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0
+        defb 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0
+        defb 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0
+        defb 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0
+        defb 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0
+        defb 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0
+        defb 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0
+        defb 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0
+        defb 3, 0, 242, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0
+        defb 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0
+        defb 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0
+        defb 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0
+        defb 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0
+        defb 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0
+        defb 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0
+        defb 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0
+;;;; edge_level_page.asm
+; SPDX-License-Identifier: 0BSD
+edge_level_page:                        ; where the level of each sum lies in a product page, from the unit's first index on
+        defb 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0
+        defb 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0
+        defb 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0
+        defb 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0
+        defb 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0
+        defb 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0
+        defb 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0
+        defb 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0
+;;;; edge_line_1.asm
+; SPDX-License-Identifier: 0BSD
+; slots: ld l, 0 / sub (hl) and ld l, 0 / add a, (hl) in turn; a row of the picture a line
+        defb 46, 0, 150, 46, 0, 134, 46, 0, 150, 46, 0, 134, 46, 0, 150, 46 ; row 0
+        defb 0, 134, 46, 0, 150, 46, 0, 134, 46, 0, 150, 46, 0, 134, 46, 0
+        defb 150, 46, 0, 134, 46, 0, 150, 46, 0, 134, 46, 0, 150, 46, 0, 134
+        defb 46, 0, 150, 46, 0, 134, 46, 0, 150, 46, 0, 134
+;;;; edge_line_2.asm
+; SPDX-License-Identifier: 0BSD
+; slots: ld l, 0 / sub (hl) and ld l, 0 / add a, (hl) in turn; a row of the picture a line
+        defb 46, 0, 150, 46, 0, 134, 46, 0, 150, 46, 0, 134, 46, 0, 150, 46 ; row 0
+        defb 0, 134, 46, 0, 150, 46, 0, 134, 46, 0, 150, 46, 0, 134, 46, 0
+        defb 150, 46, 0, 134, 46, 0, 150, 46, 0, 134, 46, 0, 150, 46, 0, 134
+        defb 46, 0, 150, 46, 0, 134, 46, 0, 150, 46, 0, 134
+;;;; edge_weight_page.asm
+; SPDX-License-Identifier: 0BSD
+edge_weight_page:
+; unit 0, lower half: sums of the weights before each pixel
+        defb 0, 5, 9, 14, 15, 20, 17, 16, 20, 14, 11, 5, 4, 11, 6, 4
+        defb 3, 9, 5, 5
+        defb 1, 0                       ; the whole half
+        defs 234
+; unit 0, upper half: sums of the weights before each pixel
+        defb 0, 0, 0, 4, 11, 4, 255, 4, 11, 7, 4, 10, 9, 6, 11, 7
+        defb 6, 8, 9, 3
+        defb 252, 133                   ; the whole half; bias
+        defs 234
+;;;; map.asm
+; SPDX-License-Identifier: 0BSD
+; hidden: edge_sum_2
+EDGE_END: equ 58
+EDGE_HALF_ROWS: equ 1
+EDGE_LAST_ROW: equ 252
+EDGE_BIAS: equ 21
+EDGE_LAST_PAGE: equ 129
+; scores: dense_sum_2
+DENSE_BATCH: equ 2
+DENSE_UNITS: equ 2
+DENSE_BIAS: equ 130
+; digit: arg_max
+ARG_MAX_UNITS: equ 2
+;
+; first   last     bytes  what
+; 0x8000  0x81ff     512  edge_weight_page
+; 0x8200  0x8235      54  kernel/dense_sum
+; 0x8238  0x823b       4  scores
+; 0x823c  0x82e1     166  kernel/edge_sum
+; 0x82e2  0x8365     132  kernel/edge_code
+; 0x8366  0x8386      33  kernel/arg_max
+; 0x8387  0x8393      13  classify
+; 0x8400  0x85ff     512  dense_product_page
+; 0x8600  0x86ff     256  edge_column_page
+; 0x8700  0x877f     128  edge_level_page
+;;;; scores.asm
+; SPDX-License-Identifier: 0BSD
+scores:                                 ; one word an output
+        defs 4

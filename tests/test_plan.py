@@ -1,0 +1,86 @@
+"""The planner: the fastest kernels, memory without overlaps, and errors that say what is missing."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+
+from tests.nets import extreme_pictures, models, random_model, random_pictures
+from zxml.errors import PlanError
+from zxml.ir import Dense, IntegerModel, PatchSum
+from zxml.z80gen.kernel import Place, Section
+from zxml.z80gen.plan import PROGRAM_NBYTES, place, plan
+from zxml.z80gen.target import SPECTRUM_48K
+
+PICTURES = np.concatenate([extreme_pictures(), random_pictures(1, 10)])
+
+
+@settings(max_examples=20, deadline=None)
+@given(models())
+def test_sections_never_overlap_and_lie_where_they_may(model: IntegerModel) -> None:
+    placed = plan(model, PICTURES).placed
+    for before, after in zip(placed, placed[1:], strict=False):
+        assert before.end <= after.addr
+    for each in placed:
+        fast = each.section.place is Place.FAST
+        start = SPECTRUM_48K.fast_addr if fast else SPECTRUM_48K.program_addr + PROGRAM_NBYTES
+        assert start <= each.addr
+        assert each.end <= SPECTRUM_48K.end_addr
+        assert each.addr % each.section.align == 0
+        assert each.section.at in (None, each.addr)
+
+
+def test_the_largest_batch_that_cannot_overflow_is_the_fastest() -> None:
+    chosen = plan(random_model(1, units=20), PICTURES)
+    assert [step.kernel.name for step in chosen.steps] == ["edge_sum_4", "dense_sum_4", "arg_max"]
+    slower = [choice for choice in chosen.rejected if "slower" in choice.reason]
+    assert [choice.name.split(" + ")[1] for choice in slower] == ["dense_sum_3", "dense_sum_2", "dense_sum_1"]
+
+
+def test_products_too_large_for_a_batch_move_the_planner_to_a_smaller_one() -> None:
+    model = random_model(1, units=20)
+    dense = model.layers[2]
+    assert isinstance(dense, Dense)
+    dense.weight[0, 0] = 31  # 4 x 31 x 2 < 256 <= 4 x 31 x 3
+    chosen = plan(model, PICTURES)
+    assert chosen.steps[1].kernel.name == "dense_sum_2"
+    assert any("a batch of 4 products must stay below 256, and one may be 124" in choice.reason for choice in chosen.rejected)
+
+
+def test_a_net_that_no_kernel_fits_says_why() -> None:
+    with pytest.raises(PlanError, match=r"layer hidden: two pages a unit: at most 64 units, not 65"):
+        plan(random_model(1, units=65), PICTURES)
+    model = random_model(1)
+    hidden = dataclasses.replace(model.layers[0], sum_bits=16)  # type: ignore[type-var]
+    with pytest.raises(PlanError, match=r"sums are 8 bits wide, not 16"):
+        plan(IntegerModel("wide", 1, (hidden, *model.layers[1:])), PICTURES)
+
+
+def test_a_net_larger_than_the_memory_says_by_how_many_bytes_and_which_layer() -> None:
+    with pytest.raises(PlanError, match=r"layer hidden: kernel/edge_sum needs 1,246 bytes, [0-9,]+ more than are left"):
+        plan(random_model(1, units=62), PICTURES)
+
+
+def test_tables_move_to_contended_memory_only_when_the_rest_is_full() -> None:
+    page = [("net", Section(f"table{i}", 0x4000, Place.TABLE, align=256)) for i in range(2)]
+    assert [p.addr for p in place(page[:1], SPECTRUM_48K)] == [0x8000]
+    code, small = Section("code", 0x7F00, Place.FAST), Section("small", 256, Place.TABLE, align=256)
+    assert [p.addr for p in place([("net", code), ("net", small)], SPECTRUM_48K)] == [0x7000, 0x8000]
+    with pytest.raises(PlanError, match=r"table1 needs 16,384 bytes, 1 more than are left"):
+        place(page, SPECTRUM_48K)
+
+
+def test_worst_case_is_an_upper_bound_that_a_checkerboard_comes_near() -> None:
+    chosen = plan(random_model(1, units=30), PICTURES)
+    times = chosen.tstates(PICTURES)
+    assert 0.6 * chosen.tstates_worst < times.max() <= chosen.tstates_worst
+
+
+def test_layers_of_the_model_are_covered_once_and_in_order() -> None:
+    model = random_model(1)
+    covered = [layer for step in plan(model, PICTURES).steps for layer in step.part.layers]
+    assert covered == list(model.layers)
+    assert isinstance(covered[0], PatchSum)

@@ -1,0 +1,67 @@
+"""From a model to a cassette: plan, assembly, program, tape. Everything lands in one folder, build/NAME/."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from zxml import ir
+from zxml.data import Dataset
+from zxml.errors import SpecError
+from zxml.files import product_folder, write_whole
+from zxml.ir import IntegerModel
+from zxml.z80gen.assemble import Assembly
+from zxml.z80gen.emit import build
+from zxml.z80gen.loading_screen import loading_screen
+from zxml.z80gen.plan import Plan, plan
+from zxml.z80gen.program import gallery
+from zxml.z80gen.tape import tape_bytes
+
+BUILD = Path("build")
+SAMPLE_PICTURES = 1000  # validation pictures on which the planner compares kernels
+
+
+@dataclass(frozen=True, eq=False)
+class Cassette:
+    """A net as the machine gets it: its plan, the assembled image, and the folder that holds both and the tape."""
+
+    model: IntegerModel
+    plan: Plan
+    assembly: Assembly
+    folder: Path
+
+    @property
+    def tap(self) -> Path:
+        """Where the tape lies."""
+        return self.folder / f"{self.model.name}.tap"
+
+
+def find_model(text: str) -> Path:
+    """Return the model's file for a name or a path: the one built here, else the shipped one; raise SpecError if neither is."""
+    built, shipped = BUILD / text / "model.npz", product_folder("models") / f"{text}.npz"
+    for path in (Path(text), built, shipped):
+        if path.is_file():
+            return path
+    raise SpecError(f"no model {text!r}: neither {built} nor {shipped}; train one with `python -m zxml.train {text}`")
+
+
+def choose_plan(model: IntegerModel, dataset: Dataset) -> Plan:
+    """Return the fastest plan on validation pictures."""
+    return plan(model, dataset.validation_images[:SAMPLE_PICTURES], gallery(model, dataset))
+
+
+def emit_cassette(model: IntegerModel, dataset: Dataset, folder: Path) -> Cassette:
+    """Write folder/model.npz and folder/asm/, assembled without an error."""
+    chosen = choose_plan(model, dataset)
+    ir.save(model, folder / "model.npz")
+    return Cassette(model, chosen, build(chosen, folder / "asm"), folder)
+
+
+def record(model: IntegerModel, dataset: Dataset, folder: Path) -> Cassette:
+    """Write the model, its assembly and its tape to the folder."""
+    cassette = emit_cassette(model, dataset, folder)
+    screen = loading_screen(dataset.test_images[:10], model.name)
+    assembly = cassette.assembly
+    tape = tape_bytes(model.name[:10], assembly.image, assembly.org, assembly.symbols["app_start"], screen)
+    write_whole(cassette.tap, tape)
+    return cassette

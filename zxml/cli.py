@@ -1,0 +1,55 @@
+"""python -m zxml COMMAND: what there is to do with a trained net."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from zxml import __version__, commands
+from zxml.console import guard
+
+EPILOG = """\
+the whole path:
+  python -m zxml.train mnist       train a net; writes build/mnist/model.npz
+  python -m zxml tape mnist        compile it and make a tape; writes build/mnist/mnist.tap
+  python -m zxml verify mnist      prove the tape on all 10,000 test pictures; writes build/mnist/evidence.json
+  python -m zxml run mnist         load it in an emulator
+
+MODEL is a name (build/NAME/model.npz, else a shipped net) or the path of a model file.
+"""
+
+
+def parser() -> argparse.ArgumentParser:
+    """Return the command line's parser; each command carries its function in `run`."""
+    top = argparse.ArgumentParser(
+        prog="python -m zxml",
+        description="Machine learning for the ZX Spectrum: compile a trained net to Z80 code, and prove it.",
+        epilog=EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    top.add_argument("--version", action="version", version=f"zxml {__version__}")
+    subs = top.add_subparsers(dest="command", required=True, metavar="COMMAND")
+
+    def command(name: str, run: Callable[[argparse.Namespace], int], text: str, model: bool = True) -> None:
+        sub = subs.add_parser(name, help=text, description=text[0].upper() + text[1:] + ".")
+        if model:
+            sub.add_argument("model", metavar="MODEL", help="a name, such as mnist, or the path of a model.npz")
+            sub.add_argument("--out", type=Path, metavar="DIR", help="where to write (default: build/NAME)")
+            sub.add_argument("--data", type=Path, metavar="DIR", help="four IDX files to use instead of the package's MNIST")
+        sub.add_argument("--json", action="store_true", help="print JSON on standard output, for programs")
+        sub.set_defaults(run=run)
+
+    command("devices", commands.devices, "list the OpenCL devices that can train", model=False)
+    command("show", commands.show, "show a net's layers, its kernels, what lost, and where everything lies in memory")
+    command("emit", commands.emit, "write the net as Z80 assembly to build/NAME/asm/")
+    command("tape", commands.tape, "make a tape that a 48K Spectrum loads: build/NAME/NAME.tap")
+    command("verify", commands.verify, "prove the tape on every test picture in two emulators; writes evidence.json")
+    command("run", commands.run, "open the tape in the Fuse emulator, or say how to load it elsewhere")
+    return top
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run a command and return its exit code: 0, 1 for an error, 2 for wrong usage."""
+    options = parser().parse_args(arguments)
+    return guard(lambda: options.run(options))

@@ -1,0 +1,122 @@
+"""What each command does, from parsed options to exit code."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import shutil
+import subprocess
+from dataclasses import asdict
+from pathlib import Path
+
+from zxml import ir
+from zxml.cassette import BUILD, Cassette, choose_plan, emit_cassette, find_model, record
+from zxml.console import track
+from zxml.data import Dataset, load
+from zxml.gpu.device import devices as list_devices
+from zxml.ir import IntegerModel
+from zxml.verify import Evidence
+from zxml.verify import verify as prove
+
+TASK = "mnist"
+
+
+def devices(options: argparse.Namespace) -> int:
+    """List the OpenCL devices."""
+    found = list_devices()
+    if options.json:
+        _print_json([asdict(device) for device in found])
+    else:
+        print("\n".join(map(str, found)))
+    return 0
+
+
+def show(options: argparse.Namespace) -> int:
+    """Show a model, its plan and its memory map."""
+    model, dataset, _ = _subject(options)
+    plan = choose_plan(model, dataset)
+    if options.json:
+        layers = [asdict(row) for row in model.ranges()]
+        steps = [{"name": step.name, "kernel": step.kernel.name, "cost": str(step.cost)} for step in plan.steps]
+        memory = [{"addr": p.addr, "nbytes": p.section.nbytes, "what": p.section.source} for p in plan.placed]
+        rejected = [asdict(choice) for choice in plan.rejected]
+        totals = {"tstates_mean": plan.tstates_mean, "tstates_worst": plan.tstates_worst, "nbytes": plan.nbytes}
+        _print_json({"name": model.name, "layers": layers, "steps": steps, **totals, "memory": memory, "rejected": rejected})
+        return 0
+    print(model.show(), "", sep="\n")
+    for step in plan.steps:
+        print(f"{step.name}: {step.kernel.name}, {step.cost.nbytes:,} bytes, T-states {step.cost}")
+    print(f"mean {plan.tstates_mean:,.0f} T-states on validation pictures, never over {plan.tstates_worst:,}", "", sep="\n")
+    print(plan.memory_map(), "", sep="\n")
+    print(*(f"not {choice.name}: {choice.reason}" for choice in plan.rejected), sep="\n")
+    return 0
+
+
+def emit(options: argparse.Namespace) -> int:
+    """Write the assembly."""
+    cassette = emit_cassette(*_subject(options))
+    return _done(options, cassette.folder / "asm" / "main.asm", f"{len(cassette.assembly.image):,} bytes of code and tables")
+
+
+def tape(options: argparse.Namespace) -> int:
+    """Write the tape."""
+    cassette = record(*_subject(options))
+    return _done(options, cassette.tap, f"next: python -m zxml verify {cassette.model.name}")
+
+
+def verify(options: argparse.Namespace) -> int:
+    """Prove the tape; 1 if anything differs."""
+    model, dataset, folder = _subject(options)
+    cassette = emit_cassette(model, dataset, folder)
+    evidence = prove(cassette, dataset, track)
+    if options.json:
+        _print_json(asdict(evidence))
+    else:
+        print(_summary(evidence, cassette))
+    return 1 if evidence.differences else 0
+
+
+def run(options: argparse.Namespace) -> int:
+    """Open the tape in Fuse, or say how to load it."""
+    model, dataset, folder = _subject(options)
+    tap = folder / f"{model.name}.tap"
+    if not tap.is_file():
+        tap = record(model, dataset, folder).tap
+    fuse = next(filter(None, map(shutil.which, ("fuse", "fuse-sdl", "fuse-gtk"))), None)
+    if fuse is None:
+        print(f'{tap}: open it in any Spectrum emulator, or type LOAD "" and play it to a real one (CAPS SHIFT + SPACE stops).')
+        print("Fuse is not installed; with it (Debian: apt install fuse-emulator-gtk) this command starts the tape at once.")
+        return 0
+    return subprocess.run([fuse, "--machine", "48", "--graphics-filter", "2x", str(tap)], check=False).returncode
+
+
+def _subject(options: argparse.Namespace) -> tuple[IntegerModel, Dataset, Path]:
+    """Return the model, its dataset and the folder to write to."""
+    model = ir.load(find_model(options.model))
+    return model, load(TASK, options.data), options.out or BUILD / model.name
+
+
+def _summary(evidence: Evidence, cassette: Cassette) -> str:
+    low, high = (100 * share for share in evidence.interval95)
+    frames, worst, folder = evidence.frames_mean, evidence.tstates_worst, cassette.folder
+    lines = [
+        f"{evidence.exact_images:,} of {evidence.images:,} pictures exact, every score, in {len(evidence.emulators)} emulators",
+        f"{evidence.correct:,} right: {100 * evidence.accuracy:.2f} % ({low:.2f} to {high:.2f} at 95 %)",
+        f"{evidence.tstates_mean:,.0f} T-states on average ({frames:.2f} TV frames), at most {worst:,}",
+        *(f"    {row.name:10}{row.kernel:14}{row.tstates:9,.0f} T-states{row.nbytes:8,} bytes" for row in evidence.layers),
+        f"evidence in {folder / 'evidence.json'}, the program's screen in {folder / 'screen.png'}",
+        *(f"DIFFERS: {difference}" for difference in evidence.differences),
+    ]
+    return "\n".join(lines)
+
+
+def _done(options: argparse.Namespace, path: Path, note: str) -> int:
+    if options.json:
+        _print_json({"path": str(path)})
+    else:
+        print(f"{path}: {note}")
+    return 0
+
+
+def _print_json(value: object) -> None:
+    print(json.dumps(value, indent=2))

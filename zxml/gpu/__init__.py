@@ -1,0 +1,1 @@
+"""Training on any OpenCL device, with the integer arithmetic of the machine inside the training."""

@@ -1,0 +1,62 @@
+// lanes - what every training kernel shares: vectors of 16 units, rounding, walking over set bits
+//
+// Units lie in blocks of 16 lanes, a float16 each, the last block filled up with lanes that stay 0. Work-items are independent
+// tiles without local memory or barriers, so that any local size is right; CPU drivers like a local size of 1 best.
+//
+// Sizes (-D): PIXELS, ROWS, COLS of the window; HIDDEN units in HIDDEN_BLOCKS; CLASSES in CLASS_BLOCKS; BATCH, a multiple of 32;
+// SUM and SUM16: short, or int where a hidden sum may need more than 16 bits.
+
+#pragma OPENCL FP_CONTRACT ON
+
+#define TILE 32 // samples a mask word holds
+#define TILES (BATCH / TILE)
+#define HIDDEN_LANES (16 * HIDDEN_BLOCKS)
+#define CLASS_LANES (16 * CLASS_BLOCKS)
+#define EACH_HIDDEN_BLOCK _Pragma("unroll") for (int v = 0; v < HIDDEN_BLOCKS; v++)
+#define EACH_CLASS_BLOCK _Pragma("unroll") for (int v = 0; v < CLASS_BLOCKS; v++)
+
+#define JOIN_(a, b) a##b
+#define JOIN(a, b) JOIN_(a, b)
+#define SUM16 JOIN(SUM, 16)
+#define AS_SUM16 JOIN(convert_, SUM16)
+
+// nearest integer, ties to even, for |x| < 2**22: adding 1.5 * 2**23 leaves no bit for the fraction
+#define ROUND(x) (((x) + 12582912.0f) - 12582912.0f)
+
+// PoCL leaves the library's functions calls, which costs more than their work; compilers that are clang have them built in
+#ifndef __has_builtin
+#define __has_builtin(name) 0
+#endif
+#if __has_builtin(__builtin_ctzl)
+#define LOWEST_BIT(word) __builtin_ctzl(word)
+#else
+#define LOWEST_BIT(word) (63 - (int)clz((word) & -(word)))
+#endif
+
+static inline float sum_lanes(float16 v)
+{
+    float8 a = v.lo + v.hi;
+    float4 b = a.lo + a.hi;
+    float2 c = b.lo + b.hi;
+    return c.x + c.y;
+}
+
+static inline float max_lane(float16 v)
+{
+    float8 a = v.lo > v.hi ? v.lo : v.hi;
+    float4 b = a.lo > a.hi ? a.lo : a.hi;
+    float2 c = b.lo > b.hi ? b.lo : b.hi;
+    return c.x > c.y ? c.x : c.y;
+}
+
+static inline float16 square_root(float16 v)
+{
+#if __has_builtin(__builtin_sqrtf)
+    float16 root;
+    _Pragma("unroll") for (int i = 0; i < 16; i++)
+        ((float *)&root)[i] = __builtin_sqrtf(((float *)&v)[i]);
+    return root;
+#else
+    return sqrt(v);
+#endif
+}

@@ -1,0 +1,1 @@
+"""From trained real numbers to the integers of a model."""

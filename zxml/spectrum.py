@@ -1,0 +1,161 @@
+"""A whole 48K Spectrum with its ROM, in SkoolKit's simulator: loads a tape as a person would, then runs frame by frame."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import tempfile
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from skoolkit import CCMIOSimulator, CSimulator, SkoolKitError, tap2sna
+from skoolkit.graphics import Frame, scr_udgs
+from skoolkit.image import ImageWriter
+from skoolkit.kbtracer import KEY_BITS
+from skoolkit.simutils import PC, REGISTERS, T, from_snapshot
+from skoolkit.snapshot import Snapshot
+from skoolkit.trace import Tracer
+
+from zxml.errors import ZxmlError
+from zxml.files import write_whole
+
+FRAME_TSTATES = 69_888
+LOAD_SECONDS = 900  # of the Spectrum's own time: twice what the longest tape that fits into 48K plays
+PRESS_FRAMES = 4  # a key is down and then up this long: the ROM looks once a frame
+SCREEN_ADDR = 0x4000
+FONT_ADDR = 0x3D00
+ROWS, COLUMNS = 24, 32
+
+
+class Spectrum:
+    """A 48K Spectrum that has just loaded a tape.
+
+    `memory` is its live 65,536 bytes, ROM first. With contention=True the video chip holds the processor up in memory below
+    0x8000, as on the real machine; with edges=True the ROM reads the tape pulse by pulse instead of a block at once.
+    """
+
+    memory: bytearray
+
+    def __init__(self, tap: Path, *, contention: bool = False, edges: bool = False) -> None:
+        """Type LOAD "" and play the tape to its end; raise ZxmlError if the simulator or the tape will not do."""
+        simulator_class = CCMIOSimulator if contention else CSimulator
+        if simulator_class is None:
+            raise ZxmlError(
+                "SkoolKit: its C simulator was not built, and without it a Spectrum is too slow; "
+                "install a wheel that has it, or a C compiler, then: pip install --force-reinstall --no-binary skoolkit skoolkit"
+            )
+        loaded = _load(tap, contention, edges)
+        self._simulator = from_snapshot(simulator_class, loaded)
+        self._tracer = Tracer(self._simulator, loaded.border, 0, 0, [0] * 16, 0, False)
+        self._simulator.set_tracer(self._tracer)
+        self.memory = self._simulator.memory
+
+    def run(self, frames: int, keys: str = "") -> None:
+        """Run for frames of 69,888 T-states with keys held, for example "CS SPACE"; CS and SS are the two shifts."""
+        self._tracer.keyboard = _half_rows(keys)
+        with contextlib.redirect_stdout(io.StringIO()):
+            self._tracer.run(
+                self._simulator.registers[PC], None, 0, frames * FRAME_TSTATES, True, None, None, None, None, "$", "02X", "04X"
+            )
+
+    def press(self, *keys: str) -> None:
+        """Press and release keys one after another."""
+        for key in keys:
+            self.run(PRESS_FRAMES, key)
+            self.run(PRESS_FRAMES)
+
+    @property
+    def tstates(self) -> int:
+        """T-states since the start of a frame a while ago."""
+        return int(self._simulator.registers[T])
+
+    @property
+    def border(self) -> int:
+        """The border's colour, 0..7."""
+        return int(self._tracer.border)
+
+    def register(self, name: str) -> int:
+        """Return a register or pair: A, BC, IY, SP, PC; ^HL is the alternate one."""
+        registers = self._simulator.registers
+        if name in REGISTERS:
+            return int(registers[REGISTERS[name]])
+        high = REGISTERS[f"{name}h"] if name in ("IX", "IY") else REGISTERS[name[:-1]]
+        return int(registers[high] * 256 + registers[high + 1])
+
+    def word(self, addr: int) -> int:
+        """Return a little-endian word of memory."""
+        return self.memory[addr] + 256 * self.memory[addr + 1]
+
+    def text(self) -> list[str]:
+        """Return the screen's 24 rows of text."""
+        return read_text(self.memory)
+
+    def has_report_ok(self) -> bool:
+        """Tell whether BASIC has finished with its report 0 OK."""
+        return self.text()[-1].startswith("0 OK")
+
+    def png(self, scale: int = 2) -> bytes:
+        """Return a picture of the screen."""
+        return png(self.memory, scale)
+
+
+def read_text(memory: bytes | bytearray) -> list[str]:
+    """Return the 24 rows of text that a memory's screen shows in the ROM's letters; other cells read as a question mark."""
+    letters = _letters(bytes(memory[FONT_ADDR:SCREEN_ADDR]))
+    return ["".join(letters.get(_cell(memory, row, column), "?") for column in range(COLUMNS)) for row in range(ROWS)]
+
+
+def png(memory: bytes | bytearray, scale: int = 2) -> bytes:
+    """Return a PNG of the screen in a memory of 65,536 bytes."""
+    image = io.BytesIO()
+    ImageWriter().write_image([Frame(scr_udgs(memory, 0, 0, COLUMNS, ROWS), scale)], image)
+    return image.getvalue()
+
+
+def screen_png(screen: bytes, scale: int = 2) -> bytes:
+    """Return a PNG of the 6,912 bytes of a screen."""
+    return png(bytes(SCREEN_ADDR) + screen + bytes(0x10000 - SCREEN_ADDR - len(screen)), scale)
+
+
+def write_png(path: Path, memory: bytes | bytearray, scale: int = 2) -> None:
+    """Write a PNG of the screen in a memory of 65,536 bytes."""
+    write_whole(path, png(memory, scale))
+
+
+def _load(tap: Path, contention: bool, edges: bool) -> Any:
+    """Return SkoolKit's snapshot of a Spectrum at the first instruction in RAM after its tape has ended."""
+    settings = {"load": 'LOAD ""', "timeout": LOAD_SECONDS, "cmio": int(contention), "fast-load": int(not edges)}
+    options = [argument for name, value in settings.items() for argument in ("-c", f"{name}={value}")]
+    with tempfile.TemporaryDirectory() as scratch, contextlib.redirect_stdout(io.StringIO()):
+        snapshot = Path(scratch, "loaded.szx")
+        try:
+            tap2sna.main([*options, str(tap), str(snapshot)])
+            return Snapshot.get(str(snapshot))
+        except (SkoolKitError, OSError) as error:
+            raise ZxmlError(f"{tap}: no tape that a Spectrum can load ({error}); make it anew") from error
+
+
+def _half_rows(keys: str) -> list[int]:
+    rows = [0] * 8
+    for key in keys.split():
+        if key not in KEY_BITS:
+            raise ZxmlError(f"key {key!r}: a Spectrum has no such key; use {' '.join(KEY_BITS)}")
+        address, bits = KEY_BITS[key]
+        rows[(address >> 8).bit_length() - 1] |= bits ^ 0xFF
+    return rows
+
+
+@cache
+def _letters(font: bytes) -> dict[bytes, str]:
+    letters = {}
+    for index in range(0, len(font), 8):
+        shape = font[index : index + 8]
+        letters[bytes(byte ^ 0xFF for byte in shape)] = chr(32 + index // 8)
+        letters[shape] = chr(32 + index // 8)
+    return letters
+
+
+def _cell(memory: bytes | bytearray, row: int, column: int) -> bytes:
+    first = SCREEN_ADDR + (row // 8) * 0x800 + (row % 8) * COLUMNS + column
+    return bytes(memory[first : first + 0x800 : 0x100])

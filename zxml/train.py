@@ -1,0 +1,165 @@
+"""Train a net and write its integer model: python -m zxml.train TASK."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from tqdm import tqdm
+
+from zxml import data, ir
+from zxml.console import guard
+from zxml.errors import SpecError
+from zxml.files import product_folder
+from zxml.gpu import device
+from zxml.spec import ModelSpec, default_spec_path, read_spec
+
+if TYPE_CHECKING:
+    from zxml.gpu.trainer import Progress, Trained
+
+PLAIN_LINES = 10  # lines of progress where there is no terminal
+BAR = "{l_bar}{bar}| {n_fmt}/{total_fmt} epochs{postfix}"
+EXAMPLE = """example:
+  python -m zxml.train mnist
+      trains the net of models/mnist.toml on the first OpenCL device and writes build/mnist/model.npz
+  python -m zxml.train mnist --epochs 20 --seed 7 --out build/quick
+      a rough net in seconds
+
+Ctrl-C ends the training early and keeps the best net so far."""
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command; return its exit status: 0, 1 for an error of the user's, 2 for a wrong command line."""
+    options = make_parser().parse_args(arguments)
+    return guard(lambda: run(options))
+
+
+def make_parser() -> argparse.ArgumentParser:
+    """Return the parser of the command line."""
+    parser = argparse.ArgumentParser(
+        prog="python -m zxml.train",
+        description="Train a small net on any OpenCL device, with the Z80's integer arithmetic inside the training.",
+        epilog=EXAMPLE,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("task", help=f"what to learn: {', '.join(known_tasks())}")
+    parser.add_argument("--spec", type=Path, metavar="FILE", help="the net and its recipe (default: models/TASK.toml)")
+    parser.add_argument(
+        "--device", metavar="D", help="OpenCL device: its number or a part of its name (default: the first GPU)"
+    )
+    parser.add_argument("--seed", type=whole_number(0), metavar="N", help="other random numbers than the spec's seed gives")
+    parser.add_argument("--epochs", type=whole_number(1), metavar="N", help="passes over the pictures, instead of the spec's")
+    parser.add_argument(
+        "--data", type=Path, metavar="FOLDER", help="a folder of four IDX files, instead of the pictures inside"
+    )
+    parser.add_argument("--out", type=Path, metavar="DIR", help="where model.npz goes (default: build/NAME)")
+    parser.add_argument("--json", action="store_true", help="print the result as JSON")
+    return parser
+
+
+def whole_number(least: int) -> Callable[[str], int]:
+    """Return a reader of whole numbers for argparse."""
+
+    def read(text: str) -> int:
+        if not text.isdecimal() or int(text) < least:
+            raise argparse.ArgumentTypeError(f"must be a whole number from {least}, got {text!r}")
+        return int(text)
+
+    return read
+
+
+def run(options: argparse.Namespace) -> int:
+    """Train as the command line says, write the model, and print what came of it."""
+    spec = choose_spec(options)
+    chosen = device.choose(options.device)
+    dataset = data.load(spec.task, options.data)
+    trained = train_with_progress(spec, dataset, chosen)
+    path = (options.out or Path("build") / spec.name) / "model.npz"
+    ir.save(trained.model, path)
+    print(as_json(trained, path, spec, chosen) if options.json else as_text(trained, path, spec))
+    return 0
+
+
+def known_tasks() -> list[str]:
+    """Return the tasks that have a spec and data."""
+    return sorted(path.stem for path in product_folder("models").glob("*.toml") if path.stem in data.DATASETS)
+
+
+def choose_spec(options: argparse.Namespace) -> ModelSpec:
+    """Return the spec that the command line names, with its changes; raise SpecError for an unknown task."""
+    if options.task not in known_tasks():
+        raise SpecError(f"unknown task {options.task!r}; known tasks: {', '.join(known_tasks())}")
+    spec = replace(read_spec(options.spec or default_spec_path(options.task)), task=options.task)
+    training = replace(spec.training, epochs=options.epochs or spec.training.epochs)
+    return replace(spec, training=training, seed=spec.seed if options.seed is None else options.seed)
+
+
+def train_with_progress(spec: ModelSpec, dataset: data.Dataset, chosen: Any) -> Trained:
+    """Train with a bar on stderr if that is a terminal, and a few plain lines if not."""
+    from zxml.gpu import trainer  # not before device.choose has told a missing pyopencl in one line
+
+    epochs = spec.training.epochs
+    if not sys.stderr.isatty():
+        every = max(1, epochs // PLAIN_LINES)
+        return trainer.train(spec, dataset, chosen, lambda at: print_line(at) if at.epoch % every == 0 else None)
+    with tqdm(total=epochs, desc=spec.name, file=sys.stderr, bar_format=BAR, leave=False) as bar:
+
+        def report(at: Progress) -> None:
+            bar.set_postfix_str(describe(at), refresh=False)
+            bar.update()
+
+        return trainer.train(spec, dataset, chosen, report)
+
+
+def print_line(at: Progress) -> None:
+    """Print where training stands as one line on stderr."""
+    print(f"epoch {at.epoch}/{at.epochs}: {describe(at)}", file=sys.stderr, flush=True)
+
+
+def describe(at: Progress) -> str:
+    """Return where training stands, in words."""
+    left = f"{int(at.seconds_left) // 60}:{int(at.seconds_left) % 60:02d} left"
+    return f"loss {at.loss:.3f}, validation {at.accuracy:.2%} (best {at.best:.2%}), {left}"
+
+
+def as_text(trained: Trained, path: Path, spec: ModelSpec) -> str:
+    """Return the result for a reader, with what to do next."""
+    next_model = spec.name if path == Path("build") / spec.name / "model.npz" else path
+    ended = "; ended early by Ctrl-C" if trained.stopped else ""
+    return "\n".join(
+        [
+            trained.model.show(),
+            "",
+            f"validation accuracy {trained.accuracy:.2%}, from epoch {trained.epoch} of {spec.training.epochs}, "
+            f"after {trained.seconds:.0f} s{ended}",
+            f"model in {path}; next: python -m zxml tape {next_model}",
+        ]
+    )
+
+
+def as_json(trained: Trained, path: Path, spec: ModelSpec, chosen: Any) -> str:
+    """Return the result for a program."""
+    return json.dumps(
+        {
+            "model": str(path),
+            "sha256": trained.model.sha256(),
+            "name": spec.name,
+            "task": spec.task,
+            "seed": spec.seed,
+            "device": chosen.name.strip(),
+            "epochs": spec.training.epochs,
+            "best_epoch": trained.epoch,
+            "validation_accuracy": trained.accuracy,
+            "seconds": round(trained.seconds, 1),
+            "stopped": trained.stopped,
+        }
+    )
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,237 @@
+"""Proves a tape: loads it through the ROM, runs every test picture on what arrived, and compares with the reference.
+
+The code that is proved is the code that the Spectrum holds after loading, not the file it was assembled from.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+from collections.abc import Callable, Iterable
+from dataclasses import asdict, dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from zxml.cassette import Cassette
+from zxml.data import Dataset
+from zxml.emulator import RETURN_ADDR, Cpu, KosarevCpu, SkoolKitCpu
+from zxml.files import write_whole
+from zxml.reference import Values, trace
+from zxml.spectrum import Spectrum
+from zxml.z80gen.picture import pack_pictures
+
+PICTURE_ADDR = 0x5800  # the attributes: nothing looks at the screen here
+LOOK_FRAMES, BREAK_FRAMES = 150, 20
+Z95 = 1.959964  # a standard normal variable lies within this of 0 in 95 of 100 cases
+
+Track = Callable[[Iterable[int], str], Iterable[int]]  # shows progress, under a title, over what it passes on
+
+
+@dataclass(frozen=True)
+class LayerEvidence:
+    """One step of the plan; tstates: mean over the pictures."""
+
+    name: str
+    kernel: str
+    tstates: float
+    nbytes: int
+
+
+@dataclass(frozen=True)
+class EmulatorEvidence:
+    """One processor: of `images` pictures, how many gave every score and the digit, and how many took the planned T-states."""
+
+    name: str
+    version: str
+    images: int
+    exact_images: int
+    on_time_images: int
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """What was measured on the emulated machine; `differences` names whatever is not as it should be."""
+
+    name: str
+    seed: int
+    images: int
+    exact_images: int
+    correct: int
+    accuracy: float
+    interval95: tuple[float, float]
+    tstates_mean: float
+    tstates_worst: int
+    frames_mean: float
+    nbytes: int
+    layers: tuple[LayerEvidence, ...]
+    wrapped_images: int
+    digits_changed_by_wrapping: int
+    loads_through_rom: bool
+    returns_to_basic: bool
+    tap_sha256: str
+    model_sha256: str
+    emulators: tuple[EmulatorEvidence, ...]
+    differences: tuple[str, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class Run:
+    """What one processor computed: scores (n, units), digits (n,), and the T-states of each step (n, steps)."""
+
+    scores: Values
+    digits: Values
+    tstates: Values
+
+
+def no_track(numbers: Iterable[int], title: str) -> Iterable[int]:
+    """Show nothing."""
+    return numbers
+
+
+def verify(cassette: Cassette, dataset: Dataset, track: Track = no_track) -> Evidence:
+    """Return the evidence, after writing it to evidence.json, and the program's screen to screen.png, beside the tape.
+
+    Raises ZxmlError if the tape cannot be loaded or the code never returns.
+    """
+    pictures, labels = dataset.test_images, dataset.test_labels
+    expected = trace(cassette.model, pictures)
+    unwrapped = trace(cassette.model, pictures, wrapping=False)
+    image, machine_faults = check_machine(cassette, expected, labels)
+    cpus: tuple[Cpu, ...] = (SkoolKitCpu(cassette.assembly.org, image), KosarevCpu(cassette.assembly.org, image))
+    runs = [measure(cpu, cassette, pictures, track) for cpu in cpus]
+    verdicts = [judge(cpu, run, cassette, pictures, expected) for cpu, run in zip(cpus, runs, strict=True)]
+
+    digits, tstates = runs[0].digits, runs[0].tstates.sum(axis=1)
+    correct = int((digits == labels).sum())
+    evidence = Evidence(
+        name=cassette.model.name,
+        seed=cassette.model.seed,
+        images=len(pictures),
+        exact_images=min(row.exact_images for row, _ in verdicts),
+        correct=correct,
+        accuracy=correct / len(pictures),
+        interval95=interval95(correct, len(pictures)),
+        tstates_mean=float(tstates.mean()),
+        tstates_worst=int(tstates.max()),
+        frames_mean=float(tstates.mean()) / cassette.plan.target.frame_tstates,
+        nbytes=cassette.plan.nbytes,
+        layers=_layers(cassette, runs[0]),
+        wrapped_images=int(_any_differs(expected, unwrapped).sum()),
+        digits_changed_by_wrapping=int((list(expected.values())[-1] != list(unwrapped.values())[-1]).sum()),
+        loads_through_rom="load" not in machine_faults,
+        returns_to_basic="break" not in machine_faults,
+        tap_sha256=hashlib.sha256(cassette.tap.read_bytes()).hexdigest(),
+        model_sha256=cassette.model.sha256(),
+        emulators=tuple(row for row, _ in verdicts),
+        differences=(*machine_faults.values(), *(fault for _, faults in verdicts for fault in faults)),
+    )
+    write_whole(cassette.folder / "evidence.json", json.dumps(asdict(evidence), indent=2) + "\n")
+    return evidence
+
+
+def check_machine(cassette: Cassette, expected: dict[str, Values], labels: NDArray[np.uint8]) -> tuple[bytes, dict[str, str]]:
+    """Load the tape through the ROM, watch the program, press BREAK, run it again.
+
+    Returns the image as the Spectrum holds it after loading, and what went wrong, by "load", "program" or "break".
+    """
+    assembly, faults = cassette.assembly, {}
+    spectrum = Spectrum(cassette.tap)
+    image = bytes(spectrum.memory[assembly.org : assembly.org + len(assembly.image)])
+    if image != assembly.image:
+        where = next(i for i, (got, want) in enumerate(zip(image, assembly.image, strict=True)) if got != want)
+        faults["load"] = f"the tape loads another byte than was assembled at {assembly.org + where:#06x}; make the tape anew"
+    right = list(expected.values())[-1] == labels
+    for attempt in ("", " when run again"):
+        spectrum.run(LOOK_FRAMES)
+        shown, correct = (spectrum.memory[assembly.symbols[name]] for name in ("app_shown", "app_right"))
+        if not shown or correct != right[:shown].sum():
+            faults["program"] = f"the program{attempt} counts {correct} right of {shown}, the reference {right[:shown].sum()}"
+        write_whole(cassette.folder / "screen.png", spectrum.png())
+        spectrum.run(BREAK_FRAMES, "CS SPACE")
+        spectrum.run(BREAK_FRAMES)
+        if not spectrum.has_report_ok():
+            faults["break"] = f"BREAK{attempt} does not lead to BASIC's 0 OK; the last line reads {spectrum.text()[-1]!r}"
+            break
+        spectrum.press("r", "ENTER")
+    return image, faults
+
+
+def measure(cpu: Cpu, cassette: Cassette, pictures: NDArray[np.uint8], track: Track = no_track) -> Run:
+    """Classify pictures (n, 28, 28) on a processor, from picture in to digit out, timing each step."""
+    symbols, steps = cassette.assembly.symbols, cassette.plan.steps
+    stops = [*(symbols[f"classify_{number}"] for number in range(1, len(steps))), RETURN_ADDR]
+    at, nbytes = symbols["scores"], 2 * cassette.plan.classes
+    raw = np.zeros((len(pictures), cassette.plan.classes), np.int16)
+    digits = np.zeros(len(pictures), np.int64)
+    tstates = np.zeros((len(pictures), len(steps)), np.int64)
+    packed = [bytes(row) for row in pack_pictures(pictures)]
+    for i in track(range(len(pictures)), cpu.name):
+        cpu.write(PICTURE_ADDR, packed[i])
+        cpu.enter(symbols["classify"], PICTURE_ADDR)
+        tstates[i] = [cpu.run_to(stop) for stop in stops]
+        raw[i] = np.frombuffer(cpu.read(at, nbytes), "<i2")
+        digits[i] = cpu.a()
+    return Run(raw.astype(np.int64), digits, tstates)
+
+
+def judge(
+    cpu: Cpu, run: Run, cassette: Cassette, pictures: NDArray[np.uint8], expected: dict[str, Values]
+) -> tuple[EmulatorEvidence, list[str]]:
+    """Return one processor's evidence and its faults."""
+    scores, digits = list(expected.values())[-2:]
+    exact = (run.scores == scores).all(axis=1) & (run.digits == digits)
+    planned = cassette.plan.tstates(pictures)
+    on_time = run.tstates.sum(axis=1) == planned
+    faults = []
+    if not exact.all():
+        first = int(np.flatnonzero(~exact)[0])
+        layer = first_difference(cpu, cassette, pictures[first], {name: values[first] for name, values in expected.items()})
+        wrong = int((~exact).sum())
+        faults.append(f"{cpu.name}: {wrong} pictures differ from the reference; picture {first} first, in {layer}")
+    elif not on_time.all():
+        first = int(np.flatnonzero(~on_time)[0])
+        faults.append(f"{cpu.name}: picture {first} took {run.tstates[first].sum()} T-states, planned were {planned[first]}")
+    return EmulatorEvidence(cpu.name, cpu.version, len(pictures), int(exact.sum()), int(on_time.sum())), faults
+
+
+def first_difference(cpu: Cpu, cassette: Cassette, picture: NDArray[np.uint8], expected: dict[str, Values]) -> str:
+    """Run one picture and name the first layer whose output differs from the expected, and the unit."""
+    symbols = cassette.assembly.symbols
+    cpu.write(PICTURE_ADDR, pack_pictures(picture[None]).tobytes())
+    cpu.enter(symbols["classify"], PICTURE_ADDR)
+    cpu.run_to(RETURN_ADDR)
+    memory = cpu.read(0, 0x10000)
+    for step in cassette.plan.steps:
+        layer = step.part.layers[-1]
+        got, want = step.kernel.read(memory, symbols, step.part), np.atleast_1d(expected[layer.name])
+        if not np.array_equal(got, want):
+            unit = int(np.flatnonzero(got != want)[0])
+            return (
+                f"layer {layer.name}, unit {unit}: {got[unit]} on the Z80, {want[unit]} in the reference ({step.kernel.name})"
+            )
+    return "the digit alone"
+
+
+def interval95(correct: int, images: int) -> tuple[float, float]:
+    """Return the 95 % interval of an accuracy.
+
+    Source: E. B. Wilson, Probable inference, the law of succession, and statistical inference, JASA 22 (1927).
+    """
+    share, weight = correct / images, Z95**2 / images
+    centre = (share + weight / 2) / (1 + weight)
+    half = Z95 / (1 + weight) * math.sqrt(share * (1 - share) / images + weight / (4 * images))
+    return centre - half, centre + half
+
+
+def _layers(cassette: Cassette, run: Run) -> tuple[LayerEvidence, ...]:
+    means = run.tstates.mean(axis=0)
+    steps = zip(cassette.plan.steps, means, strict=True)
+    return tuple(LayerEvidence(step.name, step.kernel.name, float(mean), step.cost.nbytes) for step, mean in steps)
+
+
+def _any_differs(a: dict[str, Values], b: dict[str, Values]) -> NDArray[np.bool_]:
+    """Tell for each picture whether any layer's values differ."""
+    flags = [(x != y).reshape(len(x), -1).any(axis=1) for x, y in zip(a.values(), b.values(), strict=True)]
+    return np.asarray(np.any(flags, axis=0))
