@@ -17,7 +17,7 @@ from zxml.z80gen.tape import tape_bytes
 PROGRAM_ADDR = 0x6000
 FAST_ADDR = 0x8000
 COLD = (
-    *(f"app/{name}" for name in ("system", "main", "screen", "picture", "verdict", "bars", "numbers", "text")),
+    *(f"app/{name}" for name in ("system", "gallery", "screen", "picture", "verdict", "bars", "numbers", "text")),
     *(f"lib/{name}" for name in ("line_address", "mul_u16_u16", "div_u16_u8")),
 )
 TEXT_NET = "784 pixels-60-10, 98.5 %"

@@ -90,6 +90,14 @@ def test_a_weight_outside_its_bits_is_not_exported(weight: float) -> None:
         export(params, TINY)
 
 
+def test_scores_that_could_wrap_are_not_exported() -> None:
+    spec = replace(
+        TINY, hidden=HiddenSpec(units=255, levels=255, shift=0, sum_bits=16), output=OutputSpec(weight_bits=8, weight_step=0.01)
+    )
+    with pytest.raises(SpecError, match=r"scores may reach .* which 16 bits cannot hold"):
+        export(initial_params(spec), spec)
+
+
 def test_half_way_weights_round_to_even() -> None:
     params = initial_params(TINY)
     params.hidden[:4, 0] = [0.5, 1.5, -0.5, -2.5]

@@ -1,12 +1,19 @@
-"""The tape: what its blocks say, and what it refuses."""
+"""The tape and its loading screen: what their bytes say, and what they refuse."""
 
 from __future__ import annotations
 
+from pathlib import Path
+
+import numpy as np
 import pytest
+from skoolkit import ROM48
 from skoolkit.basic import BasicLister
 from skoolkit.tape import parse_tap
 
+from tests.fake_gallery import picture
 from zxml.errors import PlanError
+from zxml.spectrum import read_text
+from zxml.z80gen.loading_screen import loading_screen
 from zxml.z80gen.tape import tape_bytes
 
 SCREEN = bytes(range(256)) * 27
@@ -71,3 +78,35 @@ def test_an_entry_outside_the_code_is_refused() -> None:
 def test_a_screen_of_another_size_is_refused() -> None:
     with pytest.raises(PlanError, match="a screen has 6912 bytes, got 6144"):
         tape_bytes("net", IMAGE, 0x6000, 0x6000, SCREEN[:6144])
+
+
+PICTURES = np.array([picture(digit) for digit in range(10)])
+
+
+def test_the_loading_screen_is_a_screen_and_always_the_same() -> None:
+    screen = loading_screen(PICTURES, "60-10")
+    assert len(screen) == 6912
+    assert screen == loading_screen(PICTURES, "60-10")
+
+
+def test_the_loading_screen_shows_its_title_and_the_pictures_as_they_are() -> None:
+    screen = loading_screen(PICTURES, "784 pixels-60-10, 98.5 %")
+    text = read_text((Path(ROM48).read_bytes() + screen).ljust(0x10000, b"\0"))
+    assert [text[row].strip() for row in (20, 22)] == ["784 pixels-60-10, 98.5 %", "loading"]
+    lines = np.frombuffer(screen[:6144], np.uint8).reshape(3, 8, 8, 32).transpose(0, 2, 1, 3).reshape(192, 32)
+    assert (np.unpackbits(lines, axis=1)[82:110, 34:62] == PICTURES[1]).all()
+
+
+def test_every_cell_of_the_loading_screen_is_black_paper_and_ink_that_shows() -> None:
+    screen = loading_screen(PICTURES, "60-10")
+    lines = np.frombuffer(screen[:6144], np.uint8).reshape(3, 8, 8, 32).any(axis=1).reshape(24, 32)
+    attributes = np.frombuffer(screen[6144:], np.uint8).reshape(24, 32)
+    assert (attributes & 0x38 == 0).all()
+    assert (attributes[lines] & 7 > 0).all()
+
+
+def test_a_loading_screen_refuses_what_it_cannot_draw() -> None:
+    with pytest.raises(PlanError, match=r"must have shape \(n, 28, 28\), got \(0, 28, 28\)"):
+        loading_screen(PICTURES[:0], "")
+    with pytest.raises(PlanError, match="not one line of at most 32"):
+        loading_screen(PICTURES, "x" * 33)

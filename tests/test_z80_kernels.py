@@ -96,7 +96,9 @@ def test_interrupts_change_no_score(contended: bool) -> None:
         cpu.enter(assembly.symbols["classify"], PICTURE_ADDR)
         slower += cpu.run_to(RETURN_ADDR) - int(chosen.tstates(PICTURES[i : i + 1])[0])
         memory = cpu.read(0, 0x10000)
-        np.testing.assert_array_equal(chosen.steps[1].kernel.read(memory, assembly.symbols, chosen.steps[1].part), expected["scores"][i])
+        np.testing.assert_array_equal(
+            chosen.steps[1].kernel.read(memory, assembly.symbols, chosen.steps[1].part), expected["scores"][i]
+        )
         assert cpu.a() == expected["digit"][i]
     assert slower > 0  # interrupts did come
 

@@ -47,7 +47,7 @@ def find_model(text: str) -> Path:
 
 def choose_plan(model: IntegerModel, dataset: Dataset) -> Plan:
     """Return the fastest plan on validation pictures."""
-    return plan(model, dataset.validation_images[:SAMPLE_PICTURES], gallery(model, dataset))
+    return plan(model, dataset.validation_images[:SAMPLE_PICTURES], gallery(model, dataset.test_images, dataset.test_labels))
 
 
 def emit_cassette(model: IntegerModel, dataset: Dataset, folder: Path) -> Cassette:
@@ -60,7 +60,7 @@ def emit_cassette(model: IntegerModel, dataset: Dataset, folder: Path) -> Casset
 def record(model: IntegerModel, dataset: Dataset, folder: Path) -> Cassette:
     """Write the model, its assembly and its tape to the folder."""
     cassette = emit_cassette(model, dataset, folder)
-    screen = loading_screen(dataset.test_images[:10], model.name)
+    screen = loading_screen(dataset.test_images[:16], model.name)
     assembly = cassette.assembly
     tape = tape_bytes(model.name[:10], assembly.image, assembly.org, assembly.symbols["app_start"], screen)
     write_whole(cassette.tap, tape)

@@ -13,15 +13,16 @@ from skoolkit import CCMIOSimulator, CSimulator, SkoolKitError, tap2sna
 from skoolkit.graphics import Frame, scr_udgs
 from skoolkit.image import ImageWriter
 from skoolkit.kbtracer import KEY_BITS
-from skoolkit.simutils import PC, REGISTERS, T, from_snapshot
+from skoolkit.simutils import IFF, IM, PC, REGISTERS, T, from_snapshot
 from skoolkit.snapshot import Snapshot
 from skoolkit.trace import Tracer
 
 from zxml.errors import ZxmlError
 from zxml.files import write_whole
+from zxml.z80gen.target import SPECTRUM_48K
 
-FRAME_TSTATES = 69_888
-LOAD_SECONDS = 900  # of the Spectrum's own time: twice what the longest tape that fits into 48K plays
+FRAME_TSTATES = SPECTRUM_48K.frame_tstates
+LOAD_SECONDS = 600  # of the Spectrum's own time; a tape that fills its 48K plays for about 300
 PRESS_FRAMES = 4  # a key is down and then up this long: the ROM looks once a frame
 SCREEN_ADDR = 0x4000
 FONT_ADDR = 0x3D00
@@ -29,23 +30,25 @@ ROWS, COLUMNS = 24, 32
 
 
 class Spectrum:
-    """A 48K Spectrum that has just loaded a tape.
+    """A 48K Spectrum that has just loaded a tape, and is about to run the code at `start`.
 
     `memory` is its live 65,536 bytes, ROM first. With contention=True the video chip holds the processor up in memory below
-    0x8000, as on the real machine; with edges=True the ROM reads the tape pulse by pulse instead of a block at once.
+    0x8000, as on the real machine, once the tape has loaded; with edges=True the ROM reads the tape pulse by pulse.
     """
 
     memory: bytearray
 
-    def __init__(self, tap: Path, *, contention: bool = False, edges: bool = False) -> None:
-        """Type LOAD "" and play the tape to its end; raise ZxmlError if the simulator or the tape will not do."""
+    def __init__(
+        self, tap: Path, *, start: int = SPECTRUM_48K.program_addr, contention: bool = False, edges: bool = False
+    ) -> None:
+        """Type LOAD "" and play the tape; raise ZxmlError if the simulator will not do or `start` is never called."""
         simulator_class = CCMIOSimulator if contention else CSimulator
         if simulator_class is None:
             raise ZxmlError(
                 "SkoolKit: its C simulator was not built, and without it a Spectrum is too slow; "
-                "install a wheel that has it, or a C compiler, then: pip install --force-reinstall --no-binary skoolkit skoolkit"
+                "install a C compiler, then: pip install --force-reinstall --no-binary skoolkit skoolkit"
             )
-        loaded = _load(tap, contention, edges)
+        loaded = _load(tap, start, edges)
         self._simulator = from_snapshot(simulator_class, loaded)
         self._tracer = Tracer(self._simulator, loaded.border, 0, 0, [0] * 16, 0, False)
         self._simulator.set_tracer(self._tracer)
@@ -76,10 +79,11 @@ class Spectrum:
         return int(self._tracer.border)
 
     def register(self, name: str) -> int:
-        """Return a register or pair: A, BC, IY, SP, PC; ^HL is the alternate one."""
+        """Return a register or pair: A, BC, IY, SP, PC, IM, IFF; ^HL is the alternate one."""
         registers = self._simulator.registers
-        if name in REGISTERS:
-            return int(registers[REGISTERS[name]])
+        single = REGISTERS | {"IM": IM, "IFF": IFF}
+        if name in single:
+            return int(registers[single[name]])
         high = REGISTERS[f"{name}h"] if name in ("IX", "IY") else REGISTERS[name[:-1]]
         return int(registers[high] * 256 + registers[high + 1])
 
@@ -123,17 +127,20 @@ def write_png(path: Path, memory: bytes | bytearray, scale: int = 2) -> None:
     write_whole(path, png(memory, scale))
 
 
-def _load(tap: Path, contention: bool, edges: bool) -> Any:
-    """Return SkoolKit's snapshot of a Spectrum at the first instruction in RAM after its tape has ended."""
-    settings = {"load": 'LOAD ""', "timeout": LOAD_SECONDS, "cmio": int(contention), "fast-load": int(not edges)}
+def _load(tap: Path, start: int, edges: bool) -> Any:
+    """Return SkoolKit's snapshot of a Spectrum that has come to `start`."""
+    settings = {"load": 'LOAD ""', "timeout": LOAD_SECONDS, "fast-load": int(not edges)}
     options = [argument for name, value in settings.items() for argument in ("-c", f"{name}={value}")]
     with tempfile.TemporaryDirectory() as scratch, contextlib.redirect_stdout(io.StringIO()):
         snapshot = Path(scratch, "loaded.szx")
         try:
-            tap2sna.main([*options, str(tap), str(snapshot)])
-            return Snapshot.get(str(snapshot))
+            tap2sna.main([*options, "--start", str(start), str(tap), str(snapshot)])
+            loaded = Snapshot.get(str(snapshot))
         except (SkoolKitError, OSError) as error:
             raise ZxmlError(f"{tap}: no tape that a Spectrum can load ({error}); make it anew") from error
+    if loaded.pc != start:
+        raise ZxmlError(f"{tap}: the tape was played, but nothing called {start}; make it anew")
+    return loaded
 
 
 def _half_rows(keys: str) -> list[int]:

@@ -2,7 +2,8 @@
 ; whole frame are counted, which takes the ROM's interrupt into account whatever it costs, then those left of the frame in
 ; which the net finishes.
 
-TIMING_OVERHEAD: equ 5          ; turns that the second count lacks and the first has: the calls around classify
+COUNT_SETUP:    equ 3           ; turns gone before the first one, 3.5, less what the last counts too much
+TIME_OVERHEAD:  equ 5           ; turns from one count to the next that classify does not take
 
 ; time_classify - read a picture and measure how long that takes
 ; In         hl = picture
@@ -24,7 +25,7 @@ time_classify:
         pop  de                 ; d = first frame
         ld   a, (SYS_FRAMES)
         sub  d                  ; a = frames gone, at least 1
-        ld   hl, 0 - TIMING_OVERHEAD
+        ld   hl, 0 - TIME_OVERHEAD
         or   a
         sbc  hl, bc
         pop  de                 ; de = turns in a whole frame
@@ -55,7 +56,7 @@ count_to_frame:
         ld   sp, timing_stack
         ld   hl, timing_mark + 1
         ld   (hl), 0
-        ld   bc, 0
+        ld   bc, COUNT_SETUP
         xor  a
 count_to_frame_turn:            ; bc = turns so far, (hl) = 0 until the interrupt
         inc  bc                 ; [6]

@@ -24,6 +24,16 @@ OUTPUT_TILE = 4  # rows of the output layer a work-item of bits_update updates
 
 Buffer = Any  # pyopencl has no types
 
+# The buffers that are each kernel's arguments, in order; the kernels' headers say what they hold.
+FORWARD_ARGUMENTS = (
+    *("pictures", "labels", "order", "hidden_integers", "output_integers", "turned", "scalars"),
+    *("masks", "levels", "deltas", "score_deltas", "partial", "state"),
+)
+UPDATE_ARGUMENTS = (
+    *("masks", "levels", "deltas", "score_deltas", "partial", "rates"),
+    *("hidden", "output", "scalars", "hidden_integers", "output_integers", "turned", "state"),
+)
+
 
 class TrainingStep:
     """One net in training on one device."""
@@ -153,38 +163,6 @@ class TrainingStep:
         values = np.empty(shape, np.float32)
         cl.enqueue_copy(self.queue, values, self.buffers[name])
         return values
-
-
-FORWARD_ARGUMENTS = (
-    "pictures",
-    "labels",
-    "order",
-    "hidden_integers",
-    "output_integers",
-    "turned",
-    "scalars",
-    "masks",
-    "levels",
-    "deltas",
-    "score_deltas",
-    "partial",
-    "state",
-)
-UPDATE_ARGUMENTS = (
-    "masks",
-    "levels",
-    "deltas",
-    "score_deltas",
-    "partial",
-    "rates",
-    "hidden",
-    "output",
-    "scalars",
-    "hidden_integers",
-    "output_integers",
-    "turned",
-    "state",
-)
 
 
 def padded(units: int) -> int:

@@ -67,7 +67,7 @@ def train(spec: ModelSpec, dataset: Dataset, device: Any, report: Callable[[Prog
     try:
         for epoch in range(1, spec.training.epochs + 1):
             run.learn(epoch)
-            report(run.progress(epoch))
+            report(run.progress())
     except KeyboardInterrupt:
         run.stop()
     return run.result()
@@ -94,7 +94,7 @@ class _Run:
         self.distorter = Distorter(self.queue, images, window, spec.distort, spec.seed) if distorted else None
         self.shuffle = np.random.default_rng([spec.seed, 1])
         self.stopped = False
-        self.loss = np.nan
+        self.epoch, self.loss = 0, np.nan
         self.params = initial_params(spec)
         self.step.write_params(self.params)
         self.best_epoch, self.accuracy, self.best = 0, 0.0, -1.0
@@ -110,7 +110,7 @@ class _Run:
         self.step.start_epoch(order.astype(np.uint32), rates)
         for done in range(0, self.steps, STEPS_A_WAIT):
             self.step.run(min(STEPS_A_WAIT, self.steps - done))
-        self.loss = self.step.loss_sum() / self.steps
+        self.epoch, self.loss = epoch, self.step.loss_sum() / self.steps
         if is_validated(epoch, epochs):
             self.validate(epoch)
         self.first_epoch_done = self.first_epoch_done or time.monotonic()
@@ -122,18 +122,17 @@ class _Run:
         if self.accuracy >= self.best:
             self.best, self.best_epoch, self.params = self.accuracy, epoch, params
 
-    def progress(self, epoch: int) -> Progress:
-        """Return where training stands; the first epoch, with its build, does not count for the time left."""
-        epochs = self.spec.training.epochs
-        pace = (time.monotonic() - self.first_epoch_done) / max(1, epoch - 1)
-        return Progress(epoch, epochs, self.loss, self.accuracy, max(self.best, 0.0), pace * (epochs - epoch))
+    def progress(self) -> Progress:
+        """Return where training stands; the first epoch, with its build, counts for the time left only while it is alone."""
+        epoch, epochs, now = self.epoch, self.spec.training.epochs, time.monotonic()
+        pace = (now - self.first_epoch_done) / (epoch - 1) if epoch > 1 else now - self.start
+        return Progress(epoch, epochs, self.loss, self.accuracy, self.best, pace * (epochs - epoch))
 
     def stop(self) -> None:
-        """End early: wait for the device, and validate what there is if nothing has been validated yet."""
+        """End early: wait for the device, and let the parameters as they are compete too."""
         self.stopped = True
         self.queue.finish()
-        if self.best < 0:
-            self.validate(0)
+        self.validate(self.epoch)
 
     def result(self) -> Trained:
         """Return the best model and how it came to be."""
@@ -142,8 +141,8 @@ class _Run:
 
 
 def is_validated(epoch: int, epochs: int) -> bool:
-    """Return whether an epoch, counted from 1, is validated: some over the whole training, and each of the last."""
-    return epoch > epochs - LATE_EPOCHS or epoch % max(1, epochs // EARLY_VALIDATIONS) == 0
+    """Return whether an epoch, counted from 1, is validated: the first, some over the whole training, and each of the last."""
+    return epoch == 1 or epoch > epochs - LATE_EPOCHS or epoch % max(1, epochs // EARLY_VALIDATIONS) == 0
 
 
 def measure(model: IntegerModel, dataset: Dataset) -> float:

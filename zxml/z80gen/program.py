@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from zxml.data import Dataset
+import numpy as np
+from numpy.typing import NDArray
+
 from zxml.ir import IntegerModel, PatchSum
 from zxml.z80gen.kernel import Place, Section
 from zxml.z80gen.picture import pack_pictures
@@ -10,7 +12,7 @@ from zxml.z80gen.plan import Program
 from zxml.z80gen.writer import AsmWriter
 
 GALLERY_PICTURES = 20
-TIMING_NBYTES = 110
+TIMING_NBYTES = 101
 
 SOURCES = (
     *(f"app/{name}" for name in ("system", "gallery", "screen", "picture", "verdict", "bars", "numbers", "text")),
@@ -19,19 +21,21 @@ SOURCES = (
 )
 
 
-def gallery(model: IntegerModel, dataset: Dataset) -> Program:
-    """Return the program that shows the first test pictures and what the net reads in them."""
+def gallery(model: IntegerModel, pictures: NDArray[np.uint8], labels: NDArray[np.uint8]) -> Program:
+    """Return the program that shows the first of the pictures (n, 28, 28) and what the net reads in them."""
     timing = Section("app/timing", TIMING_NBYTES, Place.FAST)
-    return Program(SOURCES, {"gallery_data": _gallery_data(model, dataset)}, (timing,))
+    return Program(
+        SOURCES, {"gallery_data": _gallery_data(model, pictures[:GALLERY_PICTURES], labels[:GALLERY_PICTURES])}, (timing,)
+    )
 
 
-def _gallery_data(model: IntegerModel, dataset: Dataset) -> str:
+def _gallery_data(model: IntegerModel, pictures: NDArray[np.uint8], labels: NDArray[np.uint8]) -> str:
     writer = AsmWriter()
-    writer.equ("GALLERY_COUNT", GALLERY_PICTURES)
+    writer.equ("GALLERY_COUNT", len(pictures))
     writer.label("gallery_labels", "the true digits")
-    writer.data(dataset.test_labels[:GALLERY_PICTURES])
+    writer.data(labels)
     writer.label("gallery_pictures", "28 rows of 4 bytes each")
-    for number, packed in enumerate(pack_pictures(dataset.test_images[:GALLERY_PICTURES])):
+    for number, packed in enumerate(pack_pictures(pictures)):
         writer.data(packed, f"test picture {number}")
     writer.label("text_net", describe(model))
     writer.data([*describe(model).encode("ascii"), 0])

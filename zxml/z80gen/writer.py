@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-
-VALUES_A_LINE = 16
+from collections.abc import Iterable
 
 
 class AsmWriter:
@@ -30,11 +28,11 @@ class AsmWriter:
         name, _, rest = text.partition(" ")
         self._add(f"        {name:<5}{rest}".rstrip(), comment)
 
-    def data(self, values: Sequence[int] | Iterable[int], comment: str = "") -> None:
-        """Add bytes, taken modulo 256, the comment at the first line."""
+    def data(self, values: Iterable[int], comment: str = "", width: int = 16) -> None:
+        """Add bytes, taken modulo 256, `width` (at most 16) a line, the comment at the first line."""
         numbers = [int(value) % 256 for value in values]
-        for start in range(0, len(numbers), VALUES_A_LINE):
-            text = ", ".join(map(str, numbers[start : start + VALUES_A_LINE]))
+        for start in range(0, len(numbers), width):
+            text = ", ".join(map(str, numbers[start : start + width]))
             self._add(f"        defb {text}", comment if start == 0 else "")
 
     def text(self) -> str:

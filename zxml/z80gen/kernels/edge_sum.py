@@ -109,7 +109,7 @@ def _line(part: Part) -> str:
     writer = AsmWriter()
     writer.comment("slots: ld l, 0 / sub (hl) and ld l, 0 / add a, (hl) in turn; a row of the picture a line")
     for row in range(_line_slots(part) // COLS):
-        writer.data([0x2E, 0, 0x96, 0x2E, 0, 0x86] * (COLS // 2), f"row {row}")
+        writer.data([0x2E, 0, 0x96, 0x2E, 0, 0x86] * (COLS // 2), f"row {row}", width=12)
     return writer.text()
 
 
@@ -141,7 +141,7 @@ def _weight_pages(part: Part) -> str:
             writer.comment(f"unit {unit}, {name} half: sums of the weights before each pixel")
             sums = np.concatenate([[0], np.cumsum(rows[which, :, :, unit])])
             for row in range(half):
-                writer.data(sums[row * COLS : (row + 1) * COLS])
+                writer.data(sums[row * COLS : (row + 1) * COLS], width=COLS // 2)
             writer.data([sums[-1], bias if which == 0 else 0], "the whole half; bias" if which == 0 else "the whole half")
             writer.op(f"defs {256 - half * COLS - 2}")
     return writer.text()

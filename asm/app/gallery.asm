@@ -6,7 +6,7 @@
 ;   gallery_pictures  GALLERY_COUNT pictures of 28 rows of 4 bytes, at most 99
 ;   gallery_labels    GALLERY_COUNT bytes, the true digits
 ;   text_net          at most 32 characters, then a zero
-; and includes, at the address that BASIC calls, app/system, main, screen, picture, verdict, bars, numbers, text,
+; and includes, at the address that BASIC calls, app/system, gallery, screen, picture, verdict, bars, numbers, text,
 ; lib/line_address, mul_u16_u16, div_u16_u8; and app/timing where the ULA does not slow the processor, at 0x8000 or above.
 
 PICTURE_BYTES:  equ 112

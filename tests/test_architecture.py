@@ -1,0 +1,51 @@
+"""Imports run one way, along the path from the pictures to the proof."""
+
+from __future__ import annotations
+
+import ast
+from pathlib import Path
+
+import pytest
+
+import zxml
+
+ROOT = Path(zxml.__file__).parent
+BASE = {"errors", "files"}
+MAY_IMPORT = {  # of zxml; each part may import itself
+    "errors": set[str](),
+    "files": {"errors"},
+    "ir": BASE,
+    "spec": BASE | {"ir"},
+    "reference": BASE | {"ir"},
+    "data": BASE | {"ir", "spec"},
+    "quant": BASE | {"ir", "spec", "reference"},
+    "gpu": BASE | {"ir", "spec", "reference", "data", "quant"},
+    "z80gen": BASE | {"ir", "reference"},
+    "emulator": BASE,
+    "spectrum": BASE,
+    "console": BASE,
+    "cassette": BASE | {"ir", "data", "z80gen"},
+    "verify": BASE | {"ir", "data", "reference", "z80gen", "emulator", "spectrum", "cassette"},
+    "train": BASE | {"ir", "spec", "data", "quant", "gpu", "console"},
+    "commands": BASE | {"ir", "data", "gpu", "cassette", "console", "verify"},
+    "cli": {"commands", "console", "__version__"},
+    "__main__": {"cli"},
+}
+
+
+def imported_parts(path: Path) -> set[str]:
+    """Return the parts of zxml that a file imports."""
+    found = set()
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.ImportFrom) and node.module == "zxml":
+            found |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom) and node.module and node.module.startswith("zxml."):
+            found.add(node.module.split(".")[1])
+    return found
+
+
+@pytest.mark.parametrize("path", sorted(ROOT.rglob("*.py")), ids=lambda path: str(path.relative_to(ROOT)))
+def test_imports_run_rightwards(path: Path) -> None:
+    part = path.relative_to(ROOT).parts[0].removesuffix(".py")
+    if part != "__init__":
+        assert imported_parts(path) - {part} <= MAY_IMPORT[part]

@@ -1,0 +1,113 @@
+"""The proof itself: it passes what is right, and it must be able to fail."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from tests.nets import extreme_pictures, random_model, random_pictures
+from zxml.cassette import Cassette, record
+from zxml.data import Dataset
+from zxml.emulator import SkoolKitCpu
+from zxml.errors import VerifyError, ZxmlError
+from zxml.reference import run
+from zxml.verify import Evidence, interval95, measure, verify
+
+PICTURES = np.concatenate([extreme_pictures(), random_pictures(5, 26)])
+
+
+@pytest.fixture
+def dataset() -> Dataset:
+    labels = run(random_model(1, units=12), PICTURES)[1].astype(np.uint8)  # so that the net is always right
+    return Dataset("test", PICTURES, labels, PICTURES, labels, PICTURES, labels)
+
+
+@pytest.fixture
+def cassette(dataset: Dataset, tmp_path: Path) -> Cassette:
+    return record(random_model(1, units=12), dataset, tmp_path)
+
+
+def patched(cassette: Cassette, addr: int, flip: int) -> None:
+    """Flip bits of one byte of the code on the tape, and put the block's parity right."""
+    tape = bytearray(cassette.tap.read_bytes())
+    image = cassette.assembly.image
+    block = len(tape) - len(image) - 1  # the last block: data, then parity
+    tape[block + addr - cassette.assembly.org] ^= flip
+    tape[-1] ^= flip
+    cassette.tap.write_bytes(tape)
+
+
+def test_a_right_tape_is_proved_and_leaves_evidence_and_a_picture(cassette: Cassette, dataset: Dataset) -> None:
+    evidence = verify(cassette, dataset)
+    assert evidence.differences == ()
+    assert evidence.exact_images == evidence.images == evidence.correct == len(PICTURES)
+    assert evidence.loads_through_rom
+    assert evidence.returns_to_basic
+    written = json.loads((cassette.folder / "evidence.json").read_text())
+    assert written["tstates_mean"] == evidence.tstates_mean == cassette.plan.tstates(PICTURES).mean()
+    assert sum(layer["tstates"] for layer in written["layers"]) == pytest.approx(evidence.tstates_mean)
+    assert [row["on_time_images"] for row in written["emulators"]] == [len(PICTURES)] * 2
+    assert (cassette.folder / "screen.png").read_bytes().startswith(b"\x89PNG")
+
+
+def fails(cassette: Cassette, dataset: Dataset) -> Evidence:
+    evidence = verify(cassette, dataset)
+    assert not evidence.loads_through_rom
+    assert evidence.exact_images < evidence.images
+    return evidence
+
+
+def test_a_flipped_bit_in_a_weight_is_found_and_the_layer_named(cassette: Cassette, dataset: Dataset) -> None:
+    patched(cassette, cassette.assembly.symbols["edge_weight_page"] + 100, 0x40)
+    evidence = fails(cassette, dataset)
+    assert "in layer levels, unit 0: " in " ".join(evidence.differences)
+
+
+def test_a_flipped_bit_in_a_product_is_found_and_the_layer_named(cassette: Cassette, dataset: Dataset) -> None:
+    symbols = cassette.assembly.symbols
+    patched(cassette, symbols["dense_product_page"] + symbols["DENSE_BIAS"], 1)
+    evidence = fails(cassette, dataset)
+    assert "in layer scores, unit 0: " in " ".join(evidence.differences)
+
+
+def test_a_flipped_byte_in_the_code_is_found(cassette: Cassette, dataset: Dataset) -> None:
+    patched(cassette, cassette.assembly.symbols["edge_sum_unit"] - 3, 0x02)  # another last page
+    fails(cassette, dataset)
+
+
+def test_code_that_never_returns_is_found(cassette: Cassette, dataset: Dataset) -> None:
+    end = cassette.assembly.symbols["classify_3"]
+    image = bytearray(cassette.assembly.image)
+    image[end - cassette.assembly.org] ^= 0xC9 ^ 0x76  # halt for ret
+    with pytest.raises(VerifyError, match="the code never reached"):
+        measure(SkoolKitCpu(cassette.assembly.org, bytes(image)), cassette, PICTURES[:1])
+
+
+def test_slower_code_with_right_scores_is_found(cassette: Cassette, dataset: Dataset) -> None:
+    first = cassette.plan.steps[-1]
+    cost = dataclasses.replace(first.cost, fixed=first.cost.fixed - 4)
+    steps = (*cassette.plan.steps[:-1], dataclasses.replace(first, cost=cost))
+    other = dataclasses.replace(cassette, plan=dataclasses.replace(cassette.plan, steps=steps))
+    evidence = verify(other, dataset)
+    assert evidence.exact_images == evidence.images
+    assert "T-states, planned were" in evidence.differences[0]
+
+
+def test_a_damaged_tape_does_not_load(cassette: Cassette, dataset: Dataset) -> None:
+    cassette.tap.write_bytes(cassette.tap.read_bytes()[:2000])
+    with pytest.raises(ZxmlError, match=r"random1.tap"):
+        verify(cassette, dataset)
+
+
+def test_the_same_model_gives_the_same_tape(cassette: Cassette, dataset: Dataset, tmp_path: Path) -> None:
+    again = record(cassette.model, dataset, tmp_path / "again")
+    assert again.tap.read_bytes() == cassette.tap.read_bytes()
+
+
+def test_the_interval_of_9850_right_of_10000() -> None:
+    low, high = interval95(9850, 10000)
+    assert (round(low, 4), round(high, 4)) == (0.9824, 0.9872)
