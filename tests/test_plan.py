@@ -68,7 +68,7 @@ def test_tables_move_to_contended_memory_only_when_the_rest_is_full() -> None:
     page = [("net", Section(f"table{i}", 0x4000, Place.TABLE, align=256)) for i in range(2)]
     assert [p.addr for p in place(page[:1], SPECTRUM_48K)] == [0x8000]
     code, small = Section("code", 0x7F00, Place.FAST), Section("small", 256, Place.TABLE, align=256)
-    assert [p.addr for p in place([("net", code), ("net", small)], SPECTRUM_48K)] == [0x7000, 0x8000]
+    assert [p.addr for p in place([("net", code), ("net", small)], SPECTRUM_48K)] == [0x7F00, 0x8000]
     with pytest.raises(PlanError, match=r"table1 needs 16,384 bytes, 1 more than are left"):
         place(page, SPECTRUM_48K)
 

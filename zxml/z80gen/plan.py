@@ -173,9 +173,14 @@ def _sections(steps: tuple[Step, ...], program: Program) -> list[tuple[str, Sect
 
 
 def _first_gap(section: Section, placed: list[Placed], regions: list[tuple[int, int]]) -> int | None:
-    for start, end in regions:
-        for addr in [start, *sorted(p.end for p in placed if start <= p.end < end)]:
-            addr = section.at if section.at is not None else -(-addr // section.align) * section.align
+    """Return the lowest address in the first region that has room; in a second region the highest, below the code above."""
+    for number, (start, end) in enumerate(regions):
+        ups = [start, *(p.end for p in placed if start <= p.end < end)]
+        downs = [end - section.nbytes, *(p.addr - section.nbytes for p in placed if start <= p.addr < end)]
+        candidates = sorted(-(-addr // section.align) * section.align for addr in ups)
+        if number:
+            candidates = sorted((addr // section.align * section.align for addr in downs), reverse=True)
+        for addr in [section.at] if section.at is not None else candidates:
             free = all(p.end <= addr or addr + section.nbytes <= p.addr for p in placed)
             if free and start <= addr and addr + section.nbytes <= end:
                 return addr
