@@ -92,6 +92,12 @@ def test_unwritable_output_folder_is_one_line(model_file: Path, tmp_path: Path, 
     assert "cannot write" in error_line(capsys)
 
 
+def test_training_tries_the_output_folder_before_it_trains(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "file").write_text("in the way")
+    assert train_main(["mnist", "--out", str(tmp_path / "file")]) == 1
+    assert "cannot write" in error_line(capsys)
+
+
 def test_training_errors_are_one_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     spec = tmp_path / "bad.toml"
     spec.write_text("[hidden]\nunit = 3\n")

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pyopencl as cl
@@ -10,7 +11,6 @@ from zxml.data import pack_rows
 from zxml.data.dataset import Images, Rows
 from zxml.data.distort import THICKNESSES, distort, draw_normal, hash_u32, ink_table, spline_table
 from zxml.errors import DeviceError
-from zxml.gpu import distort as device_side
 from zxml.gpu.distort import Distorter
 from zxml.spec import DistortSpec, InputSpec
 
@@ -136,10 +136,9 @@ def test_normal_draws_have_their_mean_and_deviation() -> None:
 
 
 def test_a_kernel_that_does_not_build_is_a_device_error(
-    queue: cl.CommandQueue, monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.TempPathFactory
+    queue: cl.CommandQueue, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    source = tmp_path_factory.mktemp("kernels") / "distort.cl"
-    source.write_text("__kernel void distort(")
-    monkeypatch.setattr(device_side, "SOURCE", source)
-    with pytest.raises(DeviceError, match=r"distort\.cl: does not build"):
+    (tmp_path / "distort.cl").write_text("__kernel void distort(")
+    monkeypatch.setattr("zxml.gpu.program.KERNELS", tmp_path)
+    with pytest.raises(DeviceError, match=r"cannot build the kernels"):
         Distorter(queue, pictures(1), WHOLE, NOTHING, seed=1)

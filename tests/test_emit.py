@@ -20,7 +20,7 @@ from zxml.z80gen.plan import plan
 GOLDEN = Path(__file__).parent / "golden"
 TINY = {
     "tiny1": random_model(1, units=1, levels=1, rows=2, top=13, classes=2),
-    "tiny2": random_model(2, units=2, levels=2, rows=4, top=12, classes=2),
+    "tiny2": random_model(2, units=2, levels=2, rows=2, top=12, classes=2),
 }
 
 

@@ -88,7 +88,9 @@ def test_a_missing_file_says_how_to_train() -> None:
 
 def test_wrong_shapes_are_refused() -> None:
     model = random_model(1)
-    short = dataclasses.replace(model.layers[2], weight=np.zeros((5, 10), np.int32))  # type: ignore[type-var]
+    scores = model.layers[2]
+    assert isinstance(scores, Dense)
+    short = dataclasses.replace(scores, weight=np.zeros((5, 10), np.int32))
     with pytest.raises(SpecError, match=r"layer scores: weight must have shape \(6, 10\), got \(5, 10\)"):
         IntegerModel("bad", 1, (*model.layers[:2], short, model.layers[3]))
     with pytest.raises(SpecError, match=r"pictures must have shape"):

@@ -54,7 +54,9 @@ def test_a_net_that_no_kernel_fits_says_why() -> None:
     with pytest.raises(PlanError, match=r"layer hidden: two pages a unit: at most 64 units, not 65"):
         plan(random_model(1, units=65), PICTURES)
     model = random_model(1)
-    hidden = dataclasses.replace(model.layers[0], sum_bits=16)  # type: ignore[type-var]
+    hidden = model.layers[0]
+    assert isinstance(hidden, PatchSum)
+    hidden = dataclasses.replace(hidden, sum_bits=16)
     with pytest.raises(PlanError, match=r"sums are 8 bits wide, not 16"):
         plan(IntegerModel("wide", 1, (hidden, *model.layers[1:])), PICTURES)
 

@@ -28,6 +28,13 @@ def write_whole(path: Path, content: bytes | str) -> None:
         raise ZxmlError(f"{path}: cannot write ({error.strerror}); choose another folder with --out") from error
 
 
+def check_writable(folder: Path) -> None:
+    """Raise ZxmlError if nothing can be written to the folder, before work is done whose result would be lost."""
+    probe = folder / ".zxml"
+    write_whole(probe, b"")
+    probe.unlink()
+
+
 def product_folder(name: str) -> Path:
     """Return the folder `asm` or `models`: inside the installed package, or beside it in a checkout."""
     package = Path(__file__).parent

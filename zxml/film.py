@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 from collections.abc import Sequence
+from itertools import chain
 from typing import Any
 
 from skoolkit.graphics import Frame, scr_udgs
@@ -13,21 +14,22 @@ from zxml.errors import ZxmlError
 
 ROWS, COLUMNS = 24, 32
 MEMORY_BYTES = 0x10000
+LONGEST_MS = 655_350  # a PNG counts hundredths of a second in 16 bits
 
 
 def film_png(memories: Sequence[bytes | bytearray], delay_ms: int = 1000, scale: int = 2) -> bytes:
     """Return an animated PNG of the screens in memories of 65,536 bytes, each shown for a time, again and again.
 
-    Raises ZxmlError for no screen, a memory of another size, and a delay that is not a whole number of hundredths of a second.
+    Raises ZxmlError for no screen, for a memory of another size, and for a delay that a PNG cannot hold.
     """
-    if delay_ms < 10 or delay_ms % 10:
-        raise ZxmlError(f"film: a delay is a multiple of 10 ms, got {delay_ms} ms")
+    if not 10 <= delay_ms <= LONGEST_MS or delay_ms % 10:
+        raise ZxmlError(f"film: a delay is a multiple of 10 ms up to {LONGEST_MS}, got {delay_ms} ms")
     return _png([Frame(screen, scale, delay=delay_ms // 10) for screen in _screens(memories)])
 
 
 def strip_png(memories: Sequence[bytes | bytearray], scale: int = 1) -> bytes:
     """Return a PNG of the screens in memories of 65,536 bytes, side by side; raise ZxmlError as film_png does."""
-    rows = [sum(parts, []) for parts in zip(*_screens(memories), strict=True)]
+    rows = [[*chain(*parts)] for parts in zip(*_screens(memories), strict=True)]
     return _png([Frame(rows, scale)])
 
 

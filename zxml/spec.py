@@ -37,7 +37,7 @@ class HiddenSpec:
     weight_bits: int = 4
     weight_step: float = 0.125
     sum_bits: int = 8
-    shift: int = 5
+    shift: int = 3
     levels: int = 4
 
 
@@ -59,22 +59,22 @@ class DistortSpec:
     thickness as a fraction of the grey range (greatest); 0 everywhere leaves the pictures as they are.
     """
 
-    shift: float = 1.3
-    rotate: float = 0.12
+    shift: float = 1.0
+    rotate: float = 0.09
     scale: float = 0.08
-    shear: float = 0.12
-    warp: float = 1.1
-    thickness: float = 0.25
+    shear: float = 0.09
+    warp: float = 0.9
+    thickness: float = 0.15
 
 
 @dataclass(frozen=True)
 class TrainingSpec:
     """The recipe: passes over the training pictures, and the optimiser's settings."""
 
-    epochs: int = 400
-    batch: int = 128
+    epochs: int = 800
+    batch: int = 512
     optimiser: str = "adam"
-    learning_rate: float = 0.002
+    learning_rate: float = 0.005
     momentum: float = 0.9
     weight_decay: float = 0.0
     warmup: float = 0.03

@@ -15,7 +15,7 @@ from tqdm import tqdm
 from zxml import data, ir
 from zxml.console import guard
 from zxml.errors import SpecError
-from zxml.files import product_folder
+from zxml.files import check_writable, product_folder
 from zxml.gpu import device
 from zxml.spec import ModelSpec, default_spec_path, read_spec
 
@@ -78,8 +78,9 @@ def run(options: argparse.Namespace) -> int:
     spec = choose_spec(options)
     chosen = device.choose(options.device)
     dataset = data.load(spec.task, options.data)
-    trained = train_with_progress(spec, dataset, chosen)
     path = (options.out or Path("build") / spec.name) / "model.npz"
+    check_writable(path.parent)
+    trained = train_with_progress(spec, dataset, chosen)
     ir.save(trained.model, path)
     print(as_json(trained, path, spec, chosen) if options.json else as_text(trained, path, spec))
     return 0

@@ -20,12 +20,12 @@ edge_sum_unit:                          ; h = odd page of the unit, b = level pa
         ld   a, (hl)
         jp   0                          ; to the first slot written in line 1
 edge_1_entry: equ $ - 2
-        include "edge_line_1.asm"
+        include "edge_line.asm"
 edge_line_1_end:
         dec  h
         jp   0                          ; to the first slot written in line 2
 edge_2_entry: equ $ - 2
-        include "edge_line_2.asm"
+        include "edge_line.asm"
 edge_line_2_end:                        ; a = sum modulo 256
         or   a
         jp   m, edge_sum_off

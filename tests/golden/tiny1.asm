@@ -30,77 +30,86 @@ classify_3:
 ; SPDX-License-Identifier: 0BSD
 dense_product_page:
 ; output 0, bias 280 at 130
-        defb 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0
-        defb 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0
-        defb 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0
-        defb 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0
-        defb 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0
-        defb 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0
-        defb 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0
-        defb 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0
+        defs 128
         defb 48, 0, 24, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0
-        defb 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0
-        defb 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0
-        defb 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0
-        defb 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0
-        defb 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0
-        defb 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0
-        defb 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0
+        defs 112
 ; output 1, bias 498 at 130
-        defb 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0
-        defb 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0
-        defb 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0
-        defb 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0
-        defb 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0
-        defb 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0
-        defb 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0
-        defb 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0
+        defs 128
         defb 3, 0, 242, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0
-        defb 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0
-        defb 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0
-        defb 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0
-        defb 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0
-        defb 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0
-        defb 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0
-        defb 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0
+        defs 112
 ;;;; edge_level_page.asm
 ; SPDX-License-Identifier: 0BSD
 edge_level_page:                        ; where the level of each sum lies in a product page, from the unit's first index on
-        defb 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0
-        defb 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0
-        defb 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0
-        defb 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0
-        defb 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0
-        defb 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0
-        defb 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0
-        defb 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0
-;;;; edge_line_1.asm
+        defs 128
+;;;; edge_line.asm
 ; SPDX-License-Identifier: 0BSD
 ; slots: ld l, 0 / sub (hl) and ld l, 0 / add a, (hl) in turn; a row of the picture a line
-        defb 46, 0, 150, 46, 0, 134, 46, 0, 150, 46, 0, 134, 46, 0, 150, 46 ; row 0
-        defb 0, 134, 46, 0, 150, 46, 0, 134, 46, 0, 150, 46, 0, 134, 46, 0
-        defb 150, 46, 0, 134, 46, 0, 150, 46, 0, 134, 46, 0, 150, 46, 0, 134
+        defb 46, 0, 150, 46, 0, 134, 46, 0, 150, 46, 0, 134 ; row 0
         defb 46, 0, 150, 46, 0, 134, 46, 0, 150, 46, 0, 134
-;;;; edge_line_2.asm
-; SPDX-License-Identifier: 0BSD
-; slots: ld l, 0 / sub (hl) and ld l, 0 / add a, (hl) in turn; a row of the picture a line
-        defb 46, 0, 150, 46, 0, 134, 46, 0, 150, 46, 0, 134, 46, 0, 150, 46 ; row 0
-        defb 0, 134, 46, 0, 150, 46, 0, 134, 46, 0, 150, 46, 0, 134, 46, 0
-        defb 150, 46, 0, 134, 46, 0, 150, 46, 0, 134, 46, 0, 150, 46, 0, 134
+        defb 46, 0, 150, 46, 0, 134, 46, 0, 150, 46, 0, 134
+        defb 46, 0, 150, 46, 0, 134, 46, 0, 150, 46, 0, 134
         defb 46, 0, 150, 46, 0, 134, 46, 0, 150, 46, 0, 134
 ;;;; edge_weight_page.asm
 ; SPDX-License-Identifier: 0BSD
 edge_weight_page:
 ; unit 0, lower half: sums of the weights before each pixel
-        defb 0, 5, 9, 14, 15, 20, 17, 16, 20, 14, 11, 5, 4, 11, 6, 4
-        defb 3, 9, 5, 5
+        defb 0, 5, 9, 14, 15, 20, 17, 16, 20, 14
+        defb 11, 5, 4, 11, 6, 4, 3, 9, 5, 5
         defb 1, 0                       ; the whole half
         defs 234
 ; unit 0, upper half: sums of the weights before each pixel
-        defb 0, 0, 0, 4, 11, 4, 255, 4, 11, 7, 4, 10, 9, 6, 11, 7
-        defb 6, 8, 9, 3
+        defb 0, 0, 0, 4, 11, 4, 255, 4, 11, 7
+        defb 4, 10, 9, 6, 11, 7, 6, 8, 9, 3
         defb 252, 133                   ; the whole half; bias
         defs 234
+;;;; main.asm
+; SPDX-License-Identifier: 0BSD
+; random1: a neural network for the 48K Spectrum
+; call classify with hl = a picture of 28 rows of 4 bytes, bit 7 leftmost; it returns a = the digit
+; and the scores in `scores`, and changes af bc de hl ix
+        include"map.asm"
+        org  32768
+program_end:                            ; must not pass 32768
+        defs 32768 - $
+edge_weight_page_section_start:
+        include"edge_weight_page.asm"
+edge_weight_page_section_end:
+        defs 33280 - $
+dense_sum_section_start:
+        include"dense_sum.asm"
+dense_sum_section_end:
+        defs 33336 - $
+scores_section_start:
+        include"scores.asm"
+scores_section_end:
+        defs 33340 - $
+edge_sum_section_start:
+        include"edge_sum.asm"
+edge_sum_section_end:
+        defs 33506 - $
+edge_code_section_start:
+        include"edge_code.asm"
+edge_code_section_end:
+        defs 33638 - $
+arg_max_section_start:
+        include"arg_max.asm"
+arg_max_section_end:
+        defs 33671 - $
+classify_section_start:
+        include"classify.asm"
+classify_section_end:
+        defs 33792 - $
+dense_product_page_section_start:
+        include"dense_product_page.asm"
+dense_product_page_section_end:
+        defs 34304 - $
+edge_column_page_section_start:
+        include"edge_column_page.asm"
+edge_column_page_section_end:
+        defs 34560 - $
+edge_level_page_section_start:
+        include"edge_level_page.asm"
+edge_level_page_section_end:
 ;;;; map.asm
 ; SPDX-License-Identifier: 0BSD
 ; hidden: edge_sum_2

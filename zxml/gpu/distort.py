@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -10,10 +9,9 @@ import pyopencl as cl
 
 from zxml.data import distort
 from zxml.data.dataset import Images
-from zxml.errors import DeviceError
+from zxml.gpu.program import build
 from zxml.spec import DistortSpec, InputSpec
 
-SOURCE = Path(__file__).with_name("kernels") / "distort.cl"
 KEY_ARGUMENT, OUT_ARGUMENT = 4, 11
 GPU_GROUP = 64  # work-items of a group; on a CPU one, or PoCL keeps a group's private arrays in memory side by side
 CHUNK = 1000  # pictures prepared at a time, few enough for the cache
@@ -31,7 +29,10 @@ class Distorter:
         seed: int,
         group: int | None = None,
     ) -> None:
-        """Upload the pictures and build the kernel; group is the work-items of a group, chosen by the device if None."""
+        """Upload the pictures and build the kernel; group is the work-items of a group, chosen by the device if None.
+
+        Raises DeviceError if the device's driver does not build the kernel.
+        """
         self._queue, self._seed = queue, seed
         self._group = group or (1 if queue.device.type & cl.device_type.CPU else GPU_GROUP)
         self._size = -(-len(images) // self._group) * self._group
@@ -40,7 +41,7 @@ class Distorter:
         self._buffers = [_upload(queue.context, table) for table in tables]  # kernels do not keep buffers alive
         fixed = distort.to_fixed_point(strengths)
         numbers = [np.int32(number) for number in (fixed.shift, fixed.rotate, fixed.scale, fixed.shear, fixed.warp)]
-        self._kernel = cl.Kernel(_build(queue.context, window), "distort")
+        self._kernel = cl.Kernel(build(queue.context, ("distort.cl",), _sizes(window)), "distort")
         arguments: list[cl.Buffer | np.integer[Any]] = [*self._buffers, np.uint32(0), np.uint32(len(images)), *numbers]
         for argument, value in enumerate(arguments):
             self._kernel.set_arg(argument, value)
@@ -64,13 +65,7 @@ def _upload(context: cl.Context, values: np.ndarray[Any, Any]) -> cl.Buffer:
     return cl.Buffer(context, flags, hostbuf=np.ascontiguousarray(values))
 
 
-def _build(context: cl.Context, window: InputSpec) -> cl.Program:
-    """Return the program for a window; raise DeviceError with the compiler's log if it does not build."""
-    numbers = {"ROWS": window.rows, "COLS": window.cols, "TOP": window.top, "LEFT": window.left}
-    numbers |= {name: getattr(distort, name) for name in ("NODES", "WEAK", "THICKNESSES")}
-    program = cl.Program(context, SOURCE.read_text(encoding="utf-8"))
-    try:
-        program.build([f"-D{name}={number}" for name, number in numbers.items()])
-    except cl.RuntimeError as error:
-        raise DeviceError(f"{SOURCE}: does not build on {context.devices[0].name}: {error}") from error
-    return program
+def _sizes(window: InputSpec) -> dict[str, int | float | str]:
+    """Return the macros that the kernel's header names."""
+    sizes = {"ROWS": window.rows, "COLS": window.cols, "TOP": window.top, "LEFT": window.left}
+    return sizes | {name: getattr(distort, name) for name in ("NODES", "WEAK", "THICKNESSES")}

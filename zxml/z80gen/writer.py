@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from itertools import groupby
 
 
 class AsmWriter:
@@ -29,11 +30,15 @@ class AsmWriter:
         self._add(f"        {name:<5}{rest}".rstrip(), comment)
 
     def data(self, values: Iterable[int], comment: str = "", width: int = 16) -> None:
-        """Add bytes, taken modulo 256, `width` (at most 16) a line, the comment at the first line."""
+        """Add bytes, taken modulo 256, `width` (at most 16) a line, the comment at the first; lines of zeros become one defs."""
         numbers = [int(value) % 256 for value in values]
-        for start in range(0, len(numbers), width):
-            text = ", ".join(map(str, numbers[start : start + width]))
-            self._add(f"        defb {text}", comment if start == 0 else "")
+        lines = [numbers[start : start + width] for start in range(0, len(numbers), width)]
+        for blank, group in groupby(lines, key=lambda line: not any(line)):
+            members = list(group)
+            texts = [f"defs {sum(map(len, members))}"] if blank else [f"defb {', '.join(map(str, line))}" for line in members]
+            for text in texts:
+                self._add(f"        {text}", comment)
+                comment = ""
 
     def text(self) -> str:
         """Return everything written so far."""
