@@ -61,10 +61,12 @@ def test_the_same_model_gives_the_same_bytes(tmp_path: Path) -> None:
     assert generated_text(tmp_path / "a/main.asm") == generated_text(tmp_path / "b/main.asm")
 
 
-def test_emitting_into_a_folder_with_other_files_is_refused(tmp_path: Path) -> None:
-    (tmp_path / "precious.txt").write_text("mine")
-    with pytest.raises(ZxmlError, match=r"holds precious.txt; choose an empty folder"):
-        emit_tiny(TINY["tiny1"], tmp_path)
+def test_emitting_removes_old_assembly_and_nothing_else(tmp_path: Path) -> None:
+    for name in ("old.asm", "zxml.bin"):
+        (tmp_path / name).write_text("old")
+    emit_tiny(TINY["tiny1"], tmp_path)
+    assert not (tmp_path / "old.asm").exists()
+    assert (tmp_path / "zxml.bin").exists()
 
 
 def test_an_assembly_error_names_file_and_line(tmp_path: Path) -> None:

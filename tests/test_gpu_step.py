@@ -12,7 +12,7 @@ from zxml.gpu import program
 from zxml.gpu.device import choose
 from zxml.gpu.host import HostTrainer
 from zxml.gpu.schedule import step_rates
-from zxml.gpu.step import TrainingStep, sums_fit_16_bits
+from zxml.gpu.step import SHAPES, TrainingStep, sums_fit_16_bits
 from zxml.quant.params import Params, Reals, initial_params
 from zxml.spec import HiddenSpec, InputSpec, ModelSpec, OutputSpec, TrainingSpec
 
@@ -34,7 +34,7 @@ def make_spec(window: InputSpec, units: int, batch: int, optimiser: str, **chang
     return ModelSpec(input=window, hidden=hidden, output=output, training=training)
 
 
-def run_both(queue: Any, spec: ModelSpec, rates: Reals, params: Params) -> tuple[Params, Params, float, float]:
+def run_both(queue: Any, spec: ModelSpec, rates: Reals, params: Params, shape: str) -> tuple[Params, Params, float, float]:
     """Return the device's and the oracle's parameters after a step for each row of rates, and the sums of their losses."""
     steps = len(rates)
     rng = np.random.default_rng(5)
@@ -44,7 +44,7 @@ def run_both(queue: Any, spec: ModelSpec, rates: Reals, params: Params) -> tuple
     labels = rng.integers(0, spec.output.units, PICTURES).astype(np.uint8)
     order = rng.integers(0, PICTURES, (steps, batch)).astype(np.uint32)
     flags = cl.mem_flags.READ_ONLY | cl.mem_flags.COPY_HOST_PTR
-    step = TrainingStep(queue, spec, cl.Buffer(queue.context, flags, hostbuf=rows), labels, steps)
+    step = TrainingStep(queue, spec, cl.Buffer(queue.context, flags, hostbuf=rows), labels, steps, shape)
     step.write_params(params)
     step.start_epoch(order, rates)
     step.run(steps)
@@ -68,9 +68,10 @@ CASES = [
 ]
 
 
+@pytest.mark.parametrize("shape", SHAPES)
 @pytest.mark.parametrize(("window", "units", "batch", "optimiser", "changes"), CASES)
 def test_steps_move_the_parameters_as_the_oracle_does(
-    queue: Any, window: InputSpec, units: int, batch: int, optimiser: str, changes: dict[str, Any]
+    queue: Any, shape: str, window: InputSpec, units: int, batch: int, optimiser: str, changes: dict[str, Any]
 ) -> None:
     spec = make_spec(window, units, batch, optimiser, **changes)
     start = initial_params(spec)
@@ -78,7 +79,7 @@ def test_steps_move_the_parameters_as_the_oracle_does(
     start = Params(*(np.asarray(array.astype(np.float32), np.float64) for _, array in start.items()))
     rates = step_rates(replace(spec.training, learning_rate=0.1), 20, 3, 100)  # steps far above what float32 cannot hold
     rates[:2, [0, 2]] = 0  # first only moments move, so that no weight can round to another integer on one side alone
-    got, wanted, loss, wanted_loss = run_both(queue, spec, rates, start)
+    got, wanted, loss, wanted_loss = run_both(queue, spec, rates, start, shape)
     assert loss == pytest.approx(wanted_loss, rel=1e-5)
     for (name, device), (_, host), (_, first) in zip(got.items(), wanted.items(), start.items(), strict=True):
         moved = np.linalg.norm(host - first)

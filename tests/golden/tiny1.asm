@@ -1,7 +1,6 @@
 ;;;; classify.asm
 ; SPDX-License-Identifier: 0BSD
 ; classify - read the digit in a picture
-;
 ; In         hl = picture: 28 rows of 4 bytes, bit 7 is the leftmost pixel
 ; Out        a = digit; scores = one word a digit
 ; Clobbers   af bc de hl ix
@@ -44,11 +43,10 @@ edge_level_page:                        ; where the level of each sum lies in a 
 ;;;; edge_line.asm
 ; SPDX-License-Identifier: 0BSD
 ; slots: ld l, 0 / sub (hl) and ld l, 0 / add a, (hl) in turn; a row of the picture a line
-        defb 46, 0, 150, 46, 0, 134, 46, 0, 150, 46, 0, 134 ; row 0
-        defb 46, 0, 150, 46, 0, 134, 46, 0, 150, 46, 0, 134
-        defb 46, 0, 150, 46, 0, 134, 46, 0, 150, 46, 0, 134
-        defb 46, 0, 150, 46, 0, 134, 46, 0, 150, 46, 0, 134
-        defb 46, 0, 150, 46, 0, 134, 46, 0, 150, 46, 0, 134
+        defb 46, 0, 150, 46, 0, 134, 46, 0, 150, 46, 0, 134, 46, 0, 150 ; row 0
+        defb 46, 0, 134, 46, 0, 150, 46, 0, 134, 46, 0, 150, 46, 0, 134
+        defb 46, 0, 150, 46, 0, 134, 46, 0, 150, 46, 0, 134, 46, 0, 150
+        defb 46, 0, 134, 46, 0, 150, 46, 0, 134, 46, 0, 150, 46, 0, 134
 ;;;; edge_weight_page.asm
 ; SPDX-License-Identifier: 0BSD
 edge_weight_page:

@@ -1,7 +1,8 @@
 """The training step on a device: its buffers, its two kernels, and parameters in and out.
 
-A step is `bits_forward` (pictures to deltas) and `bits_update` (deltas to new weights). The device counts the steps of an
-epoch itself, so that the kernels' arguments are set once.
+A step is two kernels: forward (pictures to deltas) and update (deltas to new weights). They come in two shapes with the same
+arguments, "tiles" for CPUs and "groups" for GPUs (kernels/lanes.cl). The device counts the steps of an epoch itself, so that the
+arguments are set once.
 """
 
 from __future__ import annotations
@@ -18,9 +19,11 @@ from zxml.quant.params import BIAS_LIMIT, Params, logit_scale, param_limits, wei
 from zxml.spec import ModelSpec
 
 LANES = 16
-TILE = 32  # samples a work-item of bits_forward runs, one bit each in a mask word
-PIXEL_TILE = 10  # pixels a work-item of bits_update updates
-OUTPUT_TILE = 4  # rows of the output layer a work-item of bits_update updates
+TILE = 32  # samples a work-item of tile_forward runs, one bit each in a mask word
+PIXEL_TILE = 10  # pixels a work-item of tile_update updates
+OUTPUT_TILE = 4  # rows of the output layer a work-item of tile_update updates
+GROUP = 256  # work-items of a group of group_update
+SHAPES = ("tiles", "groups")
 
 Buffer = Any  # pyopencl has no types
 
@@ -38,24 +41,33 @@ UPDATE_ARGUMENTS = (
 class TrainingStep:
     """One net in training on one device."""
 
-    def __init__(self, queue: Any, spec: ModelSpec, pictures: Buffer, labels: NDArray[np.uint8], max_steps: int) -> None:
+    def __init__(
+        self,
+        queue: Any,
+        spec: ModelSpec,
+        pictures: Buffer,
+        labels: NDArray[np.uint8],
+        max_steps: int,
+        shape: str | None = None,
+    ) -> None:
         """Build the kernels and buffers.
 
         pictures: a buffer of (n, rows) uint32, as `zxml.data.pack_rows` makes them, of which this object keeps hold;
-        labels: (n,); max_steps: the most steps an epoch has.
+        labels: (n,); max_steps: the most steps an epoch has; shape: one of SHAPES, chosen by the device if None.
         """
         self.queue, self.spec, self.pictures = queue, spec, pictures
+        self.shape = shape or choose_shape(queue.device)
         self.pixels = spec.input.rows * spec.input.cols
         self.lanes, self.class_lanes = padded(spec.hidden.units), padded(spec.output.units)
         self.integer = np.int16 if sums_fit_16_bits(spec) else np.int32
         self.buffers = self._make_buffers(labels, max_steps)
-        program = build(queue.context, (*SHARED, "bits_forward.cl", "bits_update.cl"), self._sizes())
-        forward_tiles = spec.training.batch // TILE
-        update_tiles = -(-self.pixels // PIXEL_TILE) - (-spec.hidden.units // OUTPUT_TILE) + 1
-        self.launches = [
-            (self._kernel(program, "bits_forward", FORWARD_ARGUMENTS), (forward_tiles,)),
-            (self._kernel(program, "bits_update", UPDATE_ARGUMENTS), (update_tiles,)),
+        names = [f"{self.shape.removesuffix('s')}_{half}" for half in ("forward", "update")]
+        program = build(queue.context, (*SHARED, *(f"{name}.cl" for name in names)), self._sizes())
+        kernels = [
+            self._kernel(program, name, arguments)
+            for name, arguments in zip(names, (FORWARD_ARGUMENTS, UPDATE_ARGUMENTS), strict=True)
         ]
+        self.launches = list(zip(kernels, *self._work(), strict=True))
 
     def start_epoch(self, order: NDArray[np.uint32], rates: NDArray[np.float64]) -> None:
         """Set the pictures (steps, batch) and rates (steps, 4) of the next steps, and the loss to 0."""
@@ -67,8 +79,8 @@ class TrainingStep:
     def run(self, steps: int) -> None:
         """Run so many steps and wait for them."""
         for _ in range(steps):
-            for kernel, size in self.launches:
-                cl.enqueue_nd_range_kernel(self.queue, kernel, size, (1,))
+            for kernel, groups, group in self.launches:
+                cl.enqueue_nd_range_kernel(self.queue, kernel, (groups * group,), (group,))
         self.queue.finish()
 
     def loss_sum(self) -> float:
@@ -87,6 +99,7 @@ class TrainingStep:
         self._write("output_integers", np.rint(output[:, 0]))
         self._write("turned", np.rint(output[:-1, 0, : self.spec.output.units]).T.copy())
         self._write("scalars", np.array([float(params.temperature), 0, 0, 0], np.float32))
+        self._write("masks", np.zeros(self.spec.training.batch // TILE * self.pixels, np.uint32))
 
     def read_params(self) -> Params:
         """Return the parameters as they are now."""
@@ -95,6 +108,14 @@ class TrainingStep:
         output = self._read("output", (self.lanes + 1, 3, self.class_lanes))[:, 0, :classes].astype(np.float64)
         temperature = np.asarray(self._read("scalars", (4,))[0], np.float64)
         return Params(hidden[:-1], hidden[-1], output[:units], output[-1], temperature)
+
+    def _work(self) -> tuple[tuple[int, int], tuple[int, int]]:
+        """Return how many groups, and of how many work-items, run forward and update."""
+        batch, units = self.spec.training.batch, self.spec.hidden.units
+        if self.shape == "groups":
+            return (batch, self.pixels + units + 3), (self.lanes, GROUP)
+        tiles = -(-self.pixels // PIXEL_TILE) - (-units // OUTPUT_TILE) + 1
+        return (batch // TILE, tiles), (1, 1)
 
     def _make_buffers(self, labels: NDArray[np.uint8], max_steps: int) -> dict[str, Buffer]:
         batch, lanes, classes = self.spec.training.batch, self.lanes, self.class_lanes
@@ -111,7 +132,7 @@ class TrainingStep:
             "levels": batch * lanes * 4,
             "deltas": batch * lanes * 4,
             "score_deltas": batch * classes * 4,
-            "partial": batch // TILE * 2 * 4,
+            "partial": batch * 2 * 4,
             "state": 2 * 4,
         }
         context, flags = self.queue.context, cl.mem_flags
@@ -144,6 +165,8 @@ class TrainingStep:
             "MOMENTUM": training.momentum,
             "PIXEL_TILE": PIXEL_TILE,
             "OUTPUT_TILE": OUTPUT_TILE,
+            "GROUP": GROUP,
+            **({"REAL": "float16", "TILES_OF_16": 1} if self.shape == "tiles" else {"REAL": "float"}),
             "HIDDEN_STEP": spec.hidden.weight_step,
             "OUTPUT_STEP": spec.output.weight_step,
             "HIDDEN_LIMIT": limits["hidden"],
@@ -163,6 +186,11 @@ class TrainingStep:
         values = np.empty(shape, np.float32)
         cl.enqueue_copy(self.queue, values, self.buffers[name])
         return values
+
+
+def choose_shape(device: Any) -> str:
+    """Return the shape of kernels for a device: groups on whatever is no CPU and has groups large enough."""
+    return "tiles" if device.type & cl.device_type.CPU or device.max_work_group_size < GROUP else "groups"
 
 
 def padded(units: int) -> int:

@@ -13,7 +13,8 @@ FLAG_AND_PARITY_BYTES = 2
 
 def split_tap(tap: bytes) -> list[bytes]:
     """Return the blocks of a .tap file, each a flag, its data and their parity; raise ZxmlError if the file is damaged."""
-    blocks, position = [], 0
+    blocks: list[bytes] = []
+    position = 0
     while position < len(tap):
         first = position + LENGTH_BYTES
         position = first + int.from_bytes(tap[position:first], "little")

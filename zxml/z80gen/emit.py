@@ -10,7 +10,6 @@ The folder is flat, since assemblers differ in where they look for an included f
 
 from __future__ import annotations
 
-import shutil
 from pathlib import Path
 
 from zxml.errors import ZxmlError
@@ -24,7 +23,7 @@ LICENCE = "SPDX-License-Identifier: 0BSD"
 
 
 def emit(plan: Plan, folder: Path) -> Path:
-    """Write the folder anew and return the path of its main file; raise ZxmlError if it cannot be written."""
+    """Write the folder's .asm files anew and return the path of the main one; raise ZxmlError if that cannot be done."""
     sections = [placed.section for placed in plan.placed]
     generated = {"main": _main(plan), "map": _map(plan), "classify": _classify(plan), **plan.program.generated}
     for section in sections:
@@ -89,7 +88,6 @@ def _map(plan: Plan) -> str:
 def _classify(plan: Plan) -> str:
     writer = AsmWriter()
     writer.comment("classify - read the digit in a picture")
-    writer.comment("")
     writer.comment("In         hl = picture: 28 rows of 4 bytes, bit 7 is the leftmost pixel")
     writer.comment("Out        a = digit; scores = one word a digit")
     writer.comment("Clobbers   af bc de hl ix")
@@ -105,11 +103,9 @@ def _classify(plan: Plan) -> str:
 
 
 def _clear(folder: Path) -> None:
-    """Remove what an earlier run left; raise ZxmlError if the folder holds anything that is not assembly."""
-    strangers = [path for path in folder.rglob("*") if path.is_file() and path.suffix != ".asm"] if folder.exists() else []
-    if strangers:
-        raise ZxmlError(f"{folder}: would be written anew, but holds {strangers[0].name}; choose an empty folder with --out")
+    """Remove the assembly that an earlier run left; raise ZxmlError if that cannot be."""
     try:
-        shutil.rmtree(folder, ignore_errors=False) if folder.exists() else None
+        for path in folder.glob("*.asm"):
+            path.unlink()
     except OSError as error:
         raise ZxmlError(f"{folder}: cannot write ({error.strerror}); choose another folder with --out") from error

@@ -42,7 +42,7 @@ def sna_bytes(memory: bytes | bytearray, registers: Mapping[str, int], border: i
 
 
 def z80_bytes(memory: bytes | bytearray, registers: Mapping[str, int], border: int) -> bytes:
-    """Return a .z80 file, version 3, of 64K of memory, REGISTERS and the border's colour; raise ZxmlError for what cannot be."""
+    """Return a .z80 file, version 3, of 64K of memory, REGISTERS and the border's colour; raise ZxmlError as sna_bytes does."""
     _check(memory, registers, border)
     snapshot = Z80(ram=list(memory[RAM_ADDR:]))
     pairs = [f"{name}={registers[name]}" for name in (*BYTE_REGISTERS, *WORD_REGISTERS)]

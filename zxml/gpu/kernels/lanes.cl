@@ -1,10 +1,11 @@
 // lanes - what every training kernel shares: vectors of 16 units, rounding, walking over set bits
 //
-// Units lie in blocks of 16 lanes, a float16 each, the last block filled up with lanes that stay 0. Work-items are independent
-// tiles without local memory or barriers, so that any local size is right; CPU drivers like a local size of 1 best.
+// Units lie in blocks of 16 lanes, a float16 each, the last block filled up with lanes that stay 0. There are two shapes of the
+// kernels. tile_*.cl, for CPUs: a work-item takes a tile of the batch or of the weights, in vectors of 16, without local
+// memory or barriers. group_*.cl, for GPUs: a work-group takes a sample or a row of weights, a work-item a lane.
 //
 // Sizes (-D): PIXELS, ROWS, COLS of the window; HIDDEN units in HIDDEN_BLOCKS; CLASSES in CLASS_BLOCKS; BATCH, a multiple of 32;
-// SUM and SUM16: short, or int where a hidden sum may need more than 16 bits.
+// REAL: float or, with TILES_OF_16, float16; SUM and SUM16: short, or int where a hidden sum may need more than 16 bits.
 
 #pragma OPENCL FP_CONTRACT ON
 
@@ -49,9 +50,9 @@ static inline float max_lane(float16 v)
     return c.x > c.y ? c.x : c.y;
 }
 
-static inline float16 square_root(float16 v)
+static inline REAL square_root(REAL v)
 {
-#if __has_builtin(__builtin_sqrtf)
+#if __has_builtin(__builtin_sqrtf) && defined(TILES_OF_16)
     float16 root;
     _Pragma("unroll") for (int i = 0; i < 16; i++)
         ((float *)&root)[i] = __builtin_sqrtf(((float *)&v)[i]);

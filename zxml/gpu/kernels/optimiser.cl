@@ -1,18 +1,18 @@
-// optimiser - one step of Adam or of SGD with momentum on 16 weights
+// optimiser - one step of Adam or of SGD with momentum on a weight, or on 16
 //
 // In         gradient: of the loss, a unit of the weight;  rates: (rate, second, decay, 0) of this step, from schedule.py
 //            step: real value of one unit of the weight;  limit: greatest size of a weight
 // In, out    weight, first, second: the weight and its moments
 // Source     Kingma and Ba, Adam, arXiv:1412.6980; decay apart from the gradient: Loshchilov and Hutter, arXiv:1711.05101
 //
-// -D ADAM, or SGD with MOMENTUM. The optimiser works in real numbers: a gradient a unit is step times the real gradient.
+// -D REAL: float or float16; ADAM, or SGD with MOMENTUM. The optimiser works in real numbers: a gradient a unit is step times the real gradient.
 
 #define EPSILON 1e-7f
 
-static inline void descend(float16 *weight, float16 *first, float16 *second, float16 gradient, float4 rates, float step,
+static inline void descend(REAL *weight, REAL *first, REAL *second, REAL gradient, float4 rates, float step,
                            float limit)
 {
-    float16 w = *weight;
+    REAL w = *weight;
     w -= rates.z * w;
 #ifdef ADAM
     *first += 0.1f * (gradient - *first);
@@ -22,6 +22,6 @@ static inline void descend(float16 *weight, float16 *first, float16 *second, flo
     *first = MOMENTUM * *first + gradient;
     w -= (rates.x / (step * step)) * *first;
 #endif
-    w = w > limit ? (float16)(limit) : w;
-    *weight = w < -limit ? (float16)(-limit) : w;
+    w = w > limit ? (REAL)(limit) : w;
+    *weight = w < -limit ? (REAL)(-limit) : w;
 }

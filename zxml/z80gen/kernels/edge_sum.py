@@ -109,7 +109,7 @@ def _line(part: Part) -> str:
     writer = AsmWriter()
     writer.comment("slots: ld l, 0 / sub (hl) and ld l, 0 / add a, (hl) in turn; a row of the picture a line")
     for row in range(_line_slots(part) // COLS):
-        writer.data([0x2E, 0, 0x96, 0x2E, 0, 0x86] * (COLS // 2), f"row {row}", width=12)
+        writer.data([0x2E, 0, 0x96, 0x2E, 0, 0x86] * (COLS // 2), f"row {row}", width=15)
     return writer.text()
 
 

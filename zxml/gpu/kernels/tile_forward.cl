@@ -1,4 +1,4 @@
-// bits_forward - first half of a training step: pictures of bits to the deltas of both layers
+// tile_forward - first half of a training step for a CPU: pictures of bits to the deltas of both layers
 //
 // One work-item runs TILE samples through the integer net, then back to the hidden sums.
 //
@@ -108,7 +108,7 @@ static inline float hidden_deltas(const SUM16 *sums, const float16 *back, global
     return penalty;
 }
 
-kernel void bits_forward(global const uint *restrict pictures, global const uchar *restrict labels,
+kernel void tile_forward(global const uint *restrict pictures, global const uchar *restrict labels,
                          global const uint *restrict order, global const SUM16 *restrict hidden,
                          global const float16 *restrict output, global const float16 *restrict turned,
                          global const float *restrict scalars, global uint *restrict masks, global float16 *restrict levels,

@@ -1,9 +1,9 @@
-// bits_update - second half of a training step: deltas to gradients, one step of the optimiser, new quantised weights
+// tile_update - second half of a training step for a CPU: deltas to gradients, one step of the optimiser, new integers
 //
 // One work-item updates the rows of PIXEL_TILE pixels, or OUTPUT_TILE rows of the output layer, or, the last one, the biases.
 // A pixel's gradient is the sum of the deltas of the samples in which it is set, in the order of the samples.
 //
-// In         masks, levels, deltas, score_deltas, partial, state[1]: from bits_forward;  rates (steps): from schedule.py
+// In         masks, levels, deltas, score_deltas, partial, state[1]: from tile_forward;  rates (steps): from schedule.py
 // In, out    hidden (PIXELS + 1, 3, HIDDEN), output (HIDDEN_LANES + 1, 3, CLASSES): weight and two moments; biases last
 //            scalars: [0..2] log of the temperature's inverse and its moments, [3] the epoch's loss, summed over steps
 // Out        hidden_integers (PIXELS + 1, HIDDEN), output_integers (HIDDEN_LANES + 1, CLASSES), turned (CLASSES, HIDDEN)
@@ -94,7 +94,7 @@ static inline void update_scalars(global const float2 *partial, global float *sc
     scalars[3] += totals.x / BATCH;
 }
 
-kernel void bits_update(global const uint *restrict masks, global const float *restrict levels,
+kernel void tile_update(global const uint *restrict masks, global const float *restrict levels,
                         global const float16 *restrict deltas, global const float16 *restrict score_deltas,
                         global const float2 *restrict partial, global const float4 *restrict rates_of_step,
                         global float16 *restrict hidden, global float16 *restrict output, global float *restrict scalars,
