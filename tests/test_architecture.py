@@ -25,7 +25,7 @@ MAY_IMPORT = {  # of zxml; each part may import itself
     "spectrum": BASE | {"z80gen"},
     "film": BASE,
     "browser": BASE,
-    "normalise": BASE,
+    "normalise": BASE | {"ir"},
     "drawings": BASE | {"data", "ir", "reference", "normalise"},
     "console": BASE,
     "cassette": BASE | {"ir", "data", "z80gen"},

@@ -40,7 +40,7 @@ def normalise(canvas: Bits) -> Bits:
     if canvas.ndim == 3:
         return np.array([normalise(one) for one in canvas], np.uint8).reshape(-1, PICTURE_SIDE, PICTURE_SIDE)
     picture = np.zeros((PICTURE_SIDE, PICTURE_SIDE), np.uint8)
-    (rows,), (cols,) = canvas.any(axis=1).nonzero(), canvas.any(axis=0).nonzero()
+    rows, cols = np.flatnonzero(canvas.any(axis=1)), np.flatnonzero(canvas.any(axis=0))
     if rows.size:
         box = canvas[rows[0] : rows[-1] + 1, cols[0] : cols[-1] + 1]
         side = max(*box.shape, SIDE_LEAST)
@@ -55,7 +55,7 @@ def _sample(cells: Bits, side: int) -> Bits:
     window = min(max(side // WINDOW_STEP, 1), WINDOW_MOST)
     last = (2 * np.arange(SQUARE_SIDE) + 1) * side // (2 * SQUARE_SIDE) + (window - 1) // 2 - (side - len(cells)) // 2
     padded = np.pad(cells, ((CANVAS_SIDE, CANVAS_SIDE), (0, 0)))
-    return np.bitwise_or.reduce([padded[CANVAS_SIDE + last - j] for j in range(window)])
+    return np.asarray(np.max([padded[CANVAS_SIDE + last - j] for j in range(window)], axis=0), np.uint8)
 
 
 def _place(counts: NDArray[np.uint64]) -> int:

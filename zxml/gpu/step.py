@@ -1,8 +1,8 @@
 """The training step on a device: its buffers, its two kernels, and parameters in and out.
 
-A step is two kernels: forward (pictures to deltas) and update (deltas to new weights). They come in two shapes with the same
-arguments, "tiles" for CPUs and "groups" for GPUs (kernels/lanes.cl). The device counts the steps of an epoch itself, so that the
-arguments are set once.
+A step is two kernels: forward (pictures to deltas) and update (deltas to new weights). They come in two shapes with the
+same arguments, "tiles" for CPUs and "groups" for GPUs (kernels/lanes.cl). The device counts the steps of an epoch itself, so
+that the arguments are set once.
 """
 
 from __future__ import annotations
