@@ -1,4 +1,4 @@
-"""A gallery with a net that only pretends: digits and scores from a table, and a delay of known length."""
+"""The program with a net that only pretends: in the gallery digits and scores from a table, and a delay of known length."""
 
 from __future__ import annotations
 
@@ -12,16 +12,15 @@ from skoolkit import ROM48
 
 from zxml.files import product_folder
 from zxml.z80gen.assemble import Assembly, assemble
+from zxml.z80gen.program import SOURCES, Facts, info_lines, picture_source, texts
 from zxml.z80gen.tape import tape_bytes
 
 PROGRAM_ADDR = 0x6000
 FAST_ADDR = 0x8000
-COLD = (
-    *(f"app/{name}" for name in ("system", "gallery", "screen", "picture", "verdict", "bars", "numbers", "text")),
-    *(f"lib/{name}" for name in ("line_address", "mul_u16_u16", "div_u16_u8")),
-)
+FAST = ("app/timing", "app/memory")
+COLD = tuple(source for source in SOURCES if "/" in source)  # those that lie below asm/
 TEXT_NET = "784 pixels-60-10, 98.5 %"
-DELAY_TURN_TSTATES = 24
+Pixels = NDArray[np.uint8]
 
 
 @dataclass(frozen=True)
@@ -40,27 +39,36 @@ def show(label: int, digit: int | None = None, turns: int = 2600) -> Show:
     return Show(label, read, [60_000 - 1_000 * (i - read) ** 2 for i in range(10)], turns)
 
 
-def picture(label: int) -> NDArray[np.uint8]:
+def picture(label: int) -> Pixels:
     """Return a picture of a digit, (28, 28) of 0 and 1: the ROM's letter three times as large."""
     rom = Path(ROM48).read_bytes()
     shape = np.frombuffer(rom[0x3D80 + 8 * label :][:8], np.uint8)
     return np.pad(np.kron(np.unpackbits(shape[:, None], axis=1), np.ones((3, 3), np.uint8)), 2)
 
 
-def pack(pictures: Sequence[NDArray[np.uint8]]) -> bytes:
+def pack(pictures: Sequence[Pixels]) -> bytes:
     """Return pictures of 28 rows of 4 bytes."""
     return np.packbits(np.pad(np.asarray(pictures), ((0, 0), (0, 0), (0, 4))), axis=2).tobytes()
 
 
-def source(shows: Sequence[Show], pictures: Sequence[NDArray[np.uint8]] | None = None) -> str:
-    """Return the main file of a gallery."""
-    packed = pack(pictures if pictures is not None else [picture(each.label) for each in shows])
+def source(shows: Sequence[Show], pictures: Sequence[Pixels] | None = None) -> str:
+    """Return the main file of a program whose challenge has the pictures of the gallery from the last to the first."""
+    drawn = np.array(pictures if pictures is not None else [picture(each.label) for each in shows])
+    labels = np.array([each.label for each in shows], np.uint8)
+    order = range(len(shows))
+    generated = {
+        "texts": texts(TEXT_NET, info_lines(TEXT_NET, Facts(0.985, 60_000, 35_000))),
+        "pictures": picture_source("gallery", order, drawn, labels) + picture_source("challenge", order[::-1], drawn, labels),
+    }
     asm = product_folder("asm")
-    lines = [f"        org {PROGRAM_ADDR}", *(_include(asm / f"{name}.asm") for name in COLD)]
-    lines += [f"GALLERY_COUNT: equ {len(shows)}", "gallery_pictures:", *_rows("defb", packed)]
-    lines += ["gallery_labels:", *_rows("defb", [each.label for each in shows])]
-    lines += ["text_net:", *_rows("defb", [*TEXT_NET.encode(), 0])]
-    lines += [f"        defs {FAST_ADDR} - $", _include(asm / "app/timing.asm"), CLASSIFY]
+    lines = [f"        org {PROGRAM_ADDR}"]
+    lines += [generated[name] if name in generated else f'        include "{asm / name}.asm"' for name in SOURCES]
+    lines += [
+        "program_end:",
+        f"        defs {FAST_ADDR} - $",
+        *(f'        include "{asm / name}.asm"' for name in FAST),
+        CLASSIFY,
+    ]
     lines += ["fake_digits:", *_rows("defb", [each.digit for each in shows])]
     lines += ["fake_turns:", *_rows("defw", [each.turns for each in shows])]
     lines += ["fake_scores:", *_rows("defw", [score for each in shows for score in each.scores])]
@@ -68,8 +76,28 @@ def source(shows: Sequence[Show], pictures: Sequence[NDArray[np.uint8]] | None =
 
 
 CLASSIFY = """
-classify:
-        ld   hl, (app_shown)
+classify:                       ; in the gallery, what the table says; elsewhere 1 for what is narrow, 0 for the rest
+        ld   a, (app_screen)
+        cp   KEY_GALLERY
+        ld   a, (gallery_index)
+        jr   z, classify_show
+        ld   b, 28
+        inc  hl
+        inc  hl
+        xor  a
+classify_right:
+        or   (hl)               ; columns 16 to 23
+        inc  hl
+        inc  hl
+        inc  hl
+        inc  hl
+        djnz classify_right
+        and  63                 ; 18 to 23
+        add  a, 255
+        sbc  a, a
+        inc  a                  ; 1 if those are blank
+classify_show:
+        ld   l, a
         ld   h, 0
         push hl
         add  hl, hl
@@ -108,23 +136,19 @@ scores: defs 20
 """
 
 
-def build(folder: Path, shows: Sequence[Show], pictures: Sequence[NDArray[np.uint8]] | None = None) -> Assembly:
+def build(folder: Path, shows: Sequence[Show], pictures: Sequence[Pixels] | None = None) -> Assembly:
     """Assemble a gallery."""
     main = folder / "gallery.asm"
     main.write_text(source(shows, pictures))
     return assemble(main)
 
 
-def write_tape(folder: Path, shows: Sequence[Show], pictures: Sequence[NDArray[np.uint8]] | None = None) -> Path:
+def write_tape(folder: Path, shows: Sequence[Show], pictures: Sequence[Pixels] | None = None) -> Path:
     """Write the tape of a gallery."""
     assembly = build(folder, shows, pictures)
     tap = folder / "gallery.tap"
     tap.write_bytes(tape_bytes("gallery", assembly.image, assembly.org, assembly.symbols["app_start"], bytes(6912)))
     return tap
-
-
-def _include(path: Path) -> str:
-    return f'        include "{path}"'
 
 
 def _rows(directive: str, values: Sequence[int] | bytes) -> list[str]:

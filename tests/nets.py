@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from zxml.ir import ArgMax, Dense, IntegerModel, PatchSum, Requant, Window
+from zxml.z80gen.kernels.dense_sum import page_levels
 
 
 def random_model(
@@ -17,7 +18,7 @@ def random_model(
     table = np.zeros((rows * 20, 2, units), np.int32)
     table[:, 1] = rng.integers(-weight, weight + 1, (rows * 20, units))
     bias = rng.integers(-128, 128, units).astype(np.int32)
-    output = rng.integers(0, 255 // levels // 4 + 1, (units, classes)).astype(np.int32)
+    output = rng.integers(0, 255 // min(levels, page_levels(units)) // 4 + 1, (units, classes)).astype(np.int32)
     layers = (
         PatchSum("hidden", Window(top, 4, rows, 20), 1, 1, 8, table, bias),
         Requant("levels", shift, levels),
@@ -30,13 +31,16 @@ def random_model(
 @st.composite
 def models(draw: st.DrawFn) -> IntegerModel:
     """Draw a model that the Z80 kernels fit, of any size and any strength."""
-    levels = draw(st.sampled_from([1, 2, 3, 4, 6]))
+    units = draw(st.integers(1, 12) | st.sampled_from([40, 60]))
+    held = page_levels(units)
+    one_slot = st.tuples(st.integers(1, min(held, 8)), st.integers(0, 7))
+    levels, shift = draw(one_slot | st.just((2 * held, 2)) if held < 32 else one_slot)
     rows = 2 * draw(st.integers(1, 12))
     return random_model(
         seed=draw(st.integers(0, 2**32 - 1)),
-        units=draw(st.integers(1, 12)),
+        units=units,
         levels=levels,
-        shift=draw(st.integers(0, 7)),
+        shift=shift,
         weight=draw(st.sampled_from([0, 1, 7, 127])),
         rows=rows,
         top=draw(st.integers(0, 28 - rows)),

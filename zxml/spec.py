@@ -33,12 +33,12 @@ class HiddenSpec:
     in real numbers, which scales the learning rate; shift, levels: as in `zxml.ir.Requant`.
     """
 
-    units: int = 60
+    units: int = 58
     weight_bits: int = 4
     weight_step: float = 0.125
     sum_bits: int = 8
     shift: int = 3
-    levels: int = 4
+    levels: int = 8
 
 
 @dataclass(frozen=True)

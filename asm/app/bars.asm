@@ -5,99 +5,82 @@ LABEL_COLUMN:   equ 17
 BAR_CELLS:      equ 13
 LABEL_TO_END:   equ 15          ; the label, a gap and the bar
 BAR_LINES:      equ 6
+BAR_LONGEST:    equ 104         ; pixels
 DIGITS:         equ 10
+BARS_COLOURS:   equ ATTRIBUTES + 32 * BARS_ROW + LABEL_COLUMN
 
-; draw_bars - draw the ten scores, the digit read and the true digit in colours of their own
-; In         b = true digit;  c = digit read
-; Clobbers   f a de hl ix
-; Bytes      74
-draw_bars:
-        push bc
+; measure_bars - turn the ten scores into the lengths of their bars, in pixels
+; Out        bar_lengths: ten bytes, 1..104
+; Clobbers   f a bc de hl ix
+; Bytes      72                 (with scale_bar)
+measure_bars:
         call find_score_range
-        pop  bc                 ; de = lowest score, hl = range
+        ld   (bar_lowest), de
+        ld   c, 0
+measure_bars_halve:             ; hl = range, c = how often it was halved
+        ld   a, h
+        or   a
+        jr   z, measure_bars_byte
+        srl  h
+        rr   l
+        inc  c
+        jr   measure_bars_halve
+measure_bars_byte:
+        ld   d, a               ; 0
+        ld   e, l
+        ld   a, c
+        ld   (bar_halvings), a
+        ld   a, e
+        or   a
+        jr   nz, measure_bars_divide
+        inc  e
+measure_bars_divide:            ; e = range, 1..255
+        ld   hl, 256 * BAR_LONGEST - 257
+        add  hl, de             ; 103 * 256 / e, rounded up
+        call div_u16_u8
+        ld   (bar_worth), hl
         ld   ix, scores
-        xor  a
-draw_bars_next:                 ; a = digit, ix = its score
-        push af
+        ld   hl, bar_lengths
+        ld   b, DIGITS
+measure_bars_next:              ; ix = score, hl = its length, b = scores left
         push bc
-        push de
-        push hl
-        call colour_bar
-        ld   b, a               ; b = digit
         push hl
         ld   l, (ix+0)
         ld   h, (ix+1)
-        or   a
-        sbc  hl, de
-        pop  de
-        push bc
+        inc  ix
+        inc  ix
         call scale_bar
-        pop  bc
-        ld   c, a               ; c = length
-        ld   a, b
-        add  a, BARS_ROW
-        add  a, a
-        add  a, a
-        add  a, a
-        call line_address
-        ld   de, LABEL_COLUMN
-        add  hl, de
-        ex   de, hl
-        ld   a, b
-        add  a, ZERO
-        call print_char
-        inc  e
-        ld   a, c
-        call draw_bar
         pop  hl
-        pop  de
         pop  bc
-        inc  ix
-        inc  ix
-        pop  af
-        inc  a
-        cp   DIGITS
-        jr   nz, draw_bars_next
+        ld   (hl), a
+        inc  hl
+        djnz measure_bars_next
         ret
 
-; colour_bar - colour a bar and its label
-; In         a = digit;  b = true digit;  c = digit read
-; Clobbers   nothing
-; Bytes      43
-colour_bar:
-        push af
-        push bc
-        push hl
-        ld   l, a
-        ld   h, WHITE           ; h = colour
-        cp   b
-        jr   nz, colour_bar_read
-        ld   h, BRIGHT + YELLOW
-colour_bar_read:
-        cp   c
-        jr   nz, colour_bar_fill
-        ld   h, BRIGHT + RED
-        cp   b
-        jr   nz, colour_bar_fill
-        ld   h, BRIGHT + GREEN
-colour_bar_fill:
+; scale_bar - length of a bar: 1 + 103 * (score - lowest) / (highest - lowest), within one
+; In         hl = score, u16;  bar_lowest, bar_halvings and bar_worth as measure_bars leaves them
+; Out        a = length, 1..104
+; Clobbers   f bc de hl
+; Bytes      32
+scale_bar:
+        ld   de, (bar_lowest)
+        or   a
+        sbc  hl, de
+        ld   a, (bar_halvings)
+        ld   b, a
+        inc  b
+        jr   scale_bar_next
+scale_bar_halve:                ; b = halvings left + 1
+        srl  h
+        rr   l
+scale_bar_next:
+        djnz scale_bar_halve
+        ld   b, h
+        ld   c, l
+        ld   de, (bar_worth)
+        call mul_u16_u16
         ld   a, h
-        ld   h, 0
-        add  hl, hl
-        add  hl, hl
-        add  hl, hl
-        add  hl, hl
-        add  hl, hl
-        ld   bc, ATTRIBUTES + 32 * BARS_ROW + LABEL_COLUMN
-        add  hl, bc
-        ld   b, LABEL_TO_END
-colour_bar_cell:
-        ld   (hl), a
-        inc  l                  ; a row of cells lies in one page
-        djnz colour_bar_cell
-        pop  hl
-        pop  bc
-        pop  af
+        inc  a
         ret
 
 ; find_score_range - find the lowest score and how far the highest lies above it
@@ -138,35 +121,78 @@ find_score_range_on:
         sbc  hl, de
         ret
 
-; scale_bar - length of a bar, in pixels
-; In         hl = score - lowest, u16;  de = highest - lowest, u16
-; Out        a = 1 + 103 * hl / de, with both cut to their top eight bits; 1 where de = 0
-; Clobbers   f bc de hl
-; Bytes      35
-scale_bar:
-        ld   a, d
-        or   a
-        jr   z, scale_bar_byte
-        srl  d
-        rr   e
-        srl  h
-        rr   l
-        jr   scale_bar
-scale_bar_byte:                 ; hl <= de < 256
-        ld   a, e
-        or   a
-        jr   nz, scale_bar_divide
-        inc  e
-scale_bar_divide:
-        push de
-        ld   b, h
-        ld   c, l
-        ld   de, 8 * BAR_CELLS - 1
-        call mul_u16_u16
-        pop  de
-        call div_u16_u8
+; draw_bars - draw the bars, that of the digit read and another in colours of their own
+; In         b = true digit, or second;  c = digit read;  read_colour, other_colour, bar_lengths
+; Clobbers   f a de hl
+; Bytes      89                 (with bar_address)
+draw_bars:
+        xor  a
+draw_bars_next:                 ; a = digit
+        push af
+        push bc
+        ld   l, a
+        ld   h, WHITE           ; h = colour
+        cp   b
+        jr   nz, draw_bars_read
+        ld   a, (other_colour)
+        ld   h, a
+draw_bars_read:
         ld   a, l
+        cp   c
+        jr   nz, draw_bars_colour
+        ld   a, (read_colour)
+        ld   h, a
+draw_bars_colour:
+        ld   a, h
+        ld   h, 0
+        push hl
+        add  hl, hl
+        add  hl, hl
+        add  hl, hl
+        add  hl, hl
+        add  hl, hl
+        ld   bc, BARS_COLOURS
+        add  hl, bc
+        ld   b, LABEL_TO_END
+draw_bars_cell:                 ; hl = attribute, b = cells left
+        ld   (hl), a
+        inc  l                  ; a row of cells lies in one page
+        djnz draw_bars_cell
+        pop  hl
+        ld   a, l
+        ld   bc, bar_lengths
+        add  hl, bc
+        ld   b, (hl)
+        ld   de, DIGITS
+        add  hl, de             ; its bar_shown
+        ld   c, a
+        ld   a, b
+        cp   (hl)
+        jr   z, draw_bars_drawn
+        ld   (hl), a
+        ld   a, c
+        call bar_address
+        inc  l
+        inc  l
+        ex   de, hl
+        ld   a, b
+        call draw_bar
+draw_bars_drawn:
+        pop  bc
+        pop  af
         inc  a
+        cp   DIGITS
+        jr   nz, draw_bars_next
+        ret
+
+bar_address:                    ; a = digit; hl = screen address of its name; changes f a de
+        add  a, BARS_ROW
+        add  a, a
+        add  a, a
+        add  a, a
+        call line_address
+        ld   de, LABEL_COLUMN
+        add  hl, de
         ret
 
 ; draw_bar - draw one bar, six lines high, over the one before

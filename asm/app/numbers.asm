@@ -12,8 +12,10 @@ ZERO:           equ 48
 
 ; show_count - show how many of the pictures so far were read right
 ; Clobbers   f a bc de hl ix
-; Bytes      33
+; Bytes      38
 show_count:
+        ld   a, WHITE
+        ld   (text_colour), a
         ld   a, (app_right)
         ld   de, AT_RIGHT
         call show_count_one

@@ -2,6 +2,8 @@
 ; Source     Vickers, ZX Spectrum BASIC Programming (1982), chapters 16 and 23 to 25;
 ;            Logan and O'Hara, The Complete Spectrum ROM Disassembly (1983)
 
+ROM_KEY_SCAN:   equ 0x028E      ; z = no more than one key and a shift are down, de = their numbers; changes af bc hl
+ROM_K_TEST:     equ 0x031E      ; de = keys' numbers; carry set = a key is down, a = its capital; changes af bc de hl
 ROM_BREAK_KEY:  equ 0x1F54      ; carry clear = CAPS SHIFT and SPACE are down; changes af only
 ROM_FONT:       equ 0x3D00      ; 96 characters from the space on, 8 bytes each
 
@@ -9,7 +11,13 @@ SYS_BORDCR:     equ 23624       ; bits 3-5 = BASIC's border colour
 SYS_FRAMES:     equ 23672       ; low byte of the ROM's count of interrupts
 
 PORT_ULA:       equ 254         ; out: bits 0-2 = border; in: five keys of the half rows chosen by the high byte
-KEYS_SPACE_TO_B: equ 0x7F       ; half row whose bit 0 is SPACE
+PORT_KEMPSTON:  equ 31          ; in: right, left, down, up, fire in bits 0-4
+KEYS_A_TO_G:    equ 0xFD        ; half rows: bit 0 is the outermost key
+KEYS_Q_TO_T:    equ 0xFB
+KEYS_1_TO_5:    equ 0xF7
+KEYS_0_TO_6:    equ 0xEF
+KEYS_P_TO_Y:    equ 0xDF
+KEYS_SPACE_TO_B: equ 0x7F
 
 TOP_THIRD:      equ 0x4000      ; first pixel line of character row 0
 MIDDLE_THIRD:   equ 0x4800      ; of row 8
@@ -17,9 +25,11 @@ BOTTOM_THIRD:   equ 0x5000      ; of row 16
 ATTRIBUTES:     equ 0x5800      ; 24 rows of 32 cells: bright * 64 + paper * 8 + ink
 
 BLACK:          equ 0
+BLUE:           equ 1
 RED:            equ 2
 GREEN:          equ 4
 CYAN:           equ 5
 YELLOW:         equ 6
 WHITE:          equ 7
+PAPER:          equ 8           ; times a colour
 BRIGHT:         equ 64

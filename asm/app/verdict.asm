@@ -1,53 +1,43 @@
-; What the net read: a large digit of lamps, green or red, and a word on it.
+; What the net read: a large digit of lamps and ten bars, in colours that tell whether it is right.
 
-AT_VERDICT:     equ TOP_THIRD + 5 * 32 + 17
-AT_TRUTH:       equ TOP_THIRD + 7 * 32 + 17
-VERDICT_COLOURS: equ ATTRIBUTES + 5 * 32 + 17
-VERDICT_CELLS:  equ 8
 LAMPS_COLOURS:  equ ATTRIBUTES + 3 * 32 + LAMPS_COLUMN
 LAMP_OFF:       equ BLACK
+DIGIT_UNKNOWN:  equ 15          ; the character 15 after the zero is the question mark
+DIGIT_NONE:     equ 0 - 16      ; and 16 before it is the space
 
-; show_verdict - show the digit read, whether it is right and, if it is not, the true one
+; judge - choose colours: green where the digit read is the true one, else red for it and yellow for the true one
 ; In         b = true digit;  c = digit read
-; Clobbers   f a c de hl
-; Bytes      53
-show_verdict:
-        ld   a, c               ; a = digit read
-        ld   hl, text_right
-        ld   c, BRIGHT + GREEN
-        cp   b
-        jr   z, show_verdict_in_colour
-        ld   hl, text_wrong
-        ld   c, BRIGHT + RED
-show_verdict_in_colour:
-        push af                 ; z = right
-        push hl
-        call draw_digit
-        ld   hl, VERDICT_COLOURS
-        ld   a, VERDICT_CELLS
-show_verdict_cell:              ; hl = cell of the word, a = cells left
-        ld   (hl), c
-        inc  hl
-        dec  a
-        jr   nz, show_verdict_cell
-        pop  hl
-        ld   de, AT_VERDICT
-        call print_text
-        ld   de, AT_TRUTH
-        call print_text         ; the text that follows: blanks, or "it is"
-        pop  af
-        ret  z
+; Out        z flag = it is right;  hl = colour of the digit read, and of the true one
+; Clobbers   f a
+; Bytes      14
+judge:
+        ld   hl, 257 * BRIGHT + 256 * YELLOW + RED
         ld   a, b
-        add  a, ZERO
-        ld   de, AT_TRUTH + 7
-        jp   print_char
+        cp   c
+        jr   nz, judge_colours
+        ld   hl, 257 * BRIGHT + 257 * GREEN
+judge_colours:
+        ld   (read_colour), hl
+        ret
+
+; show_reading - show the digit read, large, and the bars
+; In         b = true digit, or second;  c = digit read;  their colours in memory
+; Clobbers   f a de hl ix
+; Bytes      11
+show_reading:
+        ld   a, (read_colour)
+        ld   l, a
+        ld   a, c
+        call draw_digit
+        jp   draw_bars
 
 ; draw_digit - light the lamps of a digit: the middle 6 x 6 pixels of the ROM's 8 x 8
-; In         a = digit;  c = attribute of a lit lamp
+; In         a = digit, DIGIT_UNKNOWN or DIGIT_NONE;  l = attribute of a lit lamp
 ; Clobbers   f a de hl
-; Bytes      46
+; Bytes      47
 draw_digit:
         push bc
+        ld   c, l
         add  a, ZERO - 32       ; the font begins with the space
         ld   l, a
         ld   h, 0
@@ -82,10 +72,3 @@ draw_digit_dark:
         pop  bc
         ret
 draw_digit_end:
-
-text_right:
-        defb 32, 32, 32, 114, 105, 103, 104, 116, 0  ; right
-        defb 32, 32, 32, 32, 32, 32, 32, 32, 0
-text_wrong:
-        defb 32, 32, 32, 119, 114, 111, 110, 103, 0  ; wrong
-        defb 32, 105, 116, 32, 105, 115, 32, 0       ; it is

@@ -8,8 +8,7 @@
 ; Out        scores = DENSE_UNITS words, u16, low byte first
 ; Clobbers   af bc de hl ix
 ; T-states   exact in the picture: the Cost of the kernel dense_sum counts active units
-; Needs      dense_product_page, DENSE_UNITS, DENSE_BIAS = position of a word in each page;
-;            dense_line at the start of a page, scores within a page
+; Needs      dense_product_page, DENSE_UNITS, DENSE_BIAS = position of a word in each page; scores within a page
 ; Writes     own code (dense_entry)
 dense_line:
         include "dense_line.asm"
@@ -28,8 +27,8 @@ dense_line_end:                         ; ix = score
         ret
 
 dense_sum:
-        inc  e                          ; the slot of operand k starts at k - 1, and the last written is 3 above de;
-        inc  e                          ; if the line is full, e wraps round to the accumulation at its start
+        inc  de                         ; the slot of operand k starts at k - 1, and the last written is 3 above de
+        inc  de
         ld   (dense_entry), de
         ld   h, dense_product_page / 256
         ld   de, scores

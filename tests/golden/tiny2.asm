@@ -1,10 +1,9 @@
 ;;;; classify.asm
-; SPDX-License-Identifier: 0BSD
 ; classify - read the digit in a picture
 ; In         hl = picture: 28 rows of 4 bytes, bit 7 is the leftmost pixel
 ; Out        a = digit; scores = one word a digit
 ; Clobbers   af bc de hl ix
-; T-states   2,724 on average, at most 5,611
+; T-states   2,736 on average, at most 5,627
 classify:
 classify_0:                             ; hidden: edge_sum_3
         call edge_code
@@ -16,7 +15,6 @@ classify_2:                             ; digit: arg_max
 classify_3:
         ret
 ;;;; dense_line.asm
-; SPDX-License-Identifier: 0BSD
         ld   c, a
         add  ix, bc
         ld   l, 0
@@ -28,7 +26,6 @@ classify_3:
         ld   c, a
         add  ix, bc
 ;;;; dense_product_page.asm
-; SPDX-License-Identifier: 0BSD
 dense_product_page:
 ; output 0, bias 444 at 132
         defs 128
@@ -39,7 +36,6 @@ dense_product_page:
         defb 19, 38, 26, 52, 242, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0
         defs 112
 ;;;; edge_level_page.asm
-; SPDX-License-Identifier: 0BSD
 edge_level_page:                        ; where the level of each sum lies in a product page, from the unit's first index on
         defs 32
         defb 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1
@@ -49,14 +45,12 @@ edge_level_page:                        ; where the level of each sum lies in a 
         defb 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1
         defb 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1
 ;;;; edge_line.asm
-; SPDX-License-Identifier: 0BSD
 ; slots: ld l, 0 / sub (hl) and ld l, 0 / add a, (hl) in turn; a row of the picture a line
         defb 46, 0, 150, 46, 0, 134, 46, 0, 150, 46, 0, 134, 46, 0, 150 ; row 0
         defb 46, 0, 134, 46, 0, 150, 46, 0, 134, 46, 0, 150, 46, 0, 134
         defb 46, 0, 150, 46, 0, 134, 46, 0, 150, 46, 0, 134, 46, 0, 150
         defb 46, 0, 134, 46, 0, 150, 46, 0, 134, 46, 0, 150, 46, 0, 134
 ;;;; edge_weight_page.asm
-; SPDX-License-Identifier: 0BSD
 edge_weight_page:
 ; unit 0, lower half: sums of the weights before each pixel
         defb 0, 253, 254, 1, 7, 14, 20, 16, 17, 20
@@ -79,7 +73,6 @@ edge_weight_page:
         defb 242, 100                   ; the whole half; bias
         defs 234
 ;;;; main.asm
-; SPDX-License-Identifier: 0BSD
 ; random2: a neural network for the 48K Spectrum
 ; call classify with hl = a picture of 28 rows of 4 bytes, bit 7 leftmost; it returns a = the digit
 ; and the scores in `scores`, and changes af bc de hl ix
@@ -91,26 +84,26 @@ edge_weight_page_section_start:
         include"edge_weight_page.asm"
 edge_weight_page_section_end:
         defs 33792 - $
-dense_sum_section_start:
-        include"dense_sum.asm"
-dense_sum_section_end:
-        defs 33852 - $
 scores_section_start:
         include"scores.asm"
 scores_section_end:
-        defs 33856 - $
+        defs 33796 - $
 edge_sum_section_start:
         include"edge_sum.asm"
 edge_sum_section_end:
-        defs 34022 - $
+        defs 33962 - $
 edge_code_section_start:
         include"edge_code.asm"
 edge_code_section_end:
-        defs 34154 - $
+        defs 34094 - $
+dense_sum_section_start:
+        include"dense_sum.asm"
+dense_sum_section_end:
+        defs 34151 - $
 arg_max_section_start:
         include"arg_max.asm"
 arg_max_section_end:
-        defs 34187 - $
+        defs 34184 - $
 classify_section_start:
         include"classify.asm"
 classify_section_end:
@@ -127,12 +120,13 @@ edge_level_page_section_start:
         include"edge_level_page.asm"
 edge_level_page_section_end:
 ;;;; map.asm
-; SPDX-License-Identifier: 0BSD
 ; hidden: edge_sum_3
 EDGE_END: equ 54
 EDGE_HALF_ROWS: equ 1
 EDGE_LAST_ROW: equ 252
 EDGE_BIAS: equ 21
+EDGE_FULL_SUM: equ 0
+EDGE_FULL_INDEX: equ 0
 EDGE_LAST_PAGE: equ 131
 ; scores: dense_sum_3
 DENSE_BATCH: equ 3
@@ -143,16 +137,15 @@ ARG_MAX_UNITS: equ 2
 ;
 ; first   last     bytes  what
 ; 0x8000  0x83ff   1,024  edge_weight_page
-; 0x8400  0x8438      57  kernel/dense_sum
-; 0x843c  0x843f       4  scores
-; 0x8440  0x84e5     166  kernel/edge_sum
-; 0x84e6  0x8569     132  kernel/edge_code
-; 0x856a  0x858a      33  kernel/arg_max
-; 0x858b  0x8597      13  classify
+; 0x8400  0x8403       4  scores
+; 0x8404  0x84a9     166  kernel/edge_sum
+; 0x84aa  0x852d     132  kernel/edge_code
+; 0x852e  0x8566      57  kernel/dense_sum
+; 0x8567  0x8587      33  kernel/arg_max
+; 0x8588  0x8594      13  classify
 ; 0x8600  0x87ff     512  dense_product_page
 ; 0x8800  0x88ff     256  edge_column_page
 ; 0x8900  0x897f     128  edge_level_page
 ;;;; scores.asm
-; SPDX-License-Identifier: 0BSD
 scores:                                 ; one word an output
         defs 4

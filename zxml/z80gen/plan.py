@@ -16,7 +16,7 @@ from zxml.z80gen.kernels import KERNELS
 from zxml.z80gen.target import SPECTRUM_48K, Target
 
 RET_TSTATES = 10  # classify's own
-PROGRAM_NBYTES = 4096  # kept free at the start of memory for the program and its pictures
+PROGRAM_NBYTES = 5376  # kept free at the start of memory for the program and its pictures
 
 
 @dataclass(frozen=True)

@@ -1,8 +1,9 @@
 """dense_sum: output sums over the active units, from pages of products.
 
-The layer before leaves one product index for each active unit, the same for every output; the index of unit u at level k
-is `product_index(u, k, levels)`. Units are two apart, since the layer before gets their numbers from page numbers, so levels go
-in pairs: the odd one of a pair beside the even one, pairs `pair_stride` apart.
+The layer before leaves one product index for each active unit, the same for every output; the index of unit u at level k is
+`product_index(u, k, units)`. Units are two apart, since the layer before gets their numbers from page numbers, so levels go in
+pairs: the odd one of a pair beside the even one, pairs `pair_stride` apart. A page of 256 products holds `page_levels` levels; a
+unit at a level above takes two slots, that of the page's highest level and that of the rest.
 """
 
 from __future__ import annotations
@@ -21,24 +22,40 @@ FIRST_INDEX = 0x80
 CODE_NBYTES = 42
 
 
-def pair_stride(levels: int) -> int:
-    """Return how far apart the pairs of levels lie in a page of products; even, and all pairs fit."""
-    return 256 // -(-levels // 2) & ~1
+def page_levels(units: int) -> int:
+    """Return how many levels a page of products holds, beside a bias of two bytes."""
+    return 2 * (256 // (2 * units + 2))
 
 
-def product_index(unit: int, level: int, levels: int) -> int:
-    """Return where the product of an active unit lies in each output's page, level in [1, levels]."""
+def slots_a_unit(units: int, levels: int) -> int:
+    """Return the slots that a unit may take: 1, 2, or 0 if it has more levels than two slots can tell."""
+    held = page_levels(units)
+    return 1 if levels <= held else 2 if levels == 2 * held else 0
+
+
+def pair_stride(units: int) -> int:
+    """Return how far apart the pairs of levels lie in a page of products; even."""
+    return 256 // (256 // (2 * units + 2)) & ~1
+
+
+def product_index(unit: int, level: int, units: int) -> int:
+    """Return where the product of an active unit lies in each output's page, level in [1, page_levels]."""
     pair, odd = divmod(level - 1, 2)
-    return (FIRST_INDEX + 2 * unit + odd + pair_stride(levels) * pair) % 256
+    return (FIRST_INDEX + 2 * unit + odd + pair_stride(units) * pair) % 256
 
 
-def line_nbytes(units: int, batch: int) -> int:
-    """Return the bytes of a line with a slot for each unit and an accumulation after each batch and at the start."""
-    return 3 * -(-units // batch) * (batch + 1) + 3
+def line_nbytes(slots: int, batch: int) -> int:
+    """Return the bytes of a line with so many slots, and an accumulation after each batch and at the start."""
+    return 3 * -(-slots // batch) * (batch + 1) + 3
 
 
-def _code_nbytes(units: int, batch: int) -> int:
-    return CODE_NBYTES + line_nbytes(units, batch)
+def _code_nbytes(part: Part, batch: int) -> int:
+    return CODE_NBYTES + line_nbytes(_slots(part), batch)
+
+
+def _slots(part: Part) -> int:
+    units = len(_dense(part).weight)
+    return units * slots_a_unit(units, _levels(part))
 
 
 def _dense(part: Part) -> Dense:
@@ -54,32 +71,36 @@ def _levels(part: Part) -> int:
 def _fits(batch: int, part: Part) -> str | None:
     layer, levels = _dense(part), _levels(part)
     units = len(layer.weight)
-    most = int(layer.weight.max()) * levels
     if not levels:
         return "needs activations in a few levels"
     if layer.sum_bits != 16:
         return f"sums are 16 bits wide, not {layer.sum_bits}"
     if layer.weight.min() < 0:
         return f"products are unsigned, and weights reach {layer.weight.min()}"
+    if units > 127 or not slots_a_unit(units, levels):
+        return f"a page holds {page_levels(units)} levels of {units} units, and two slots twice as many, not {levels}"
+    most = int(layer.weight.max()) * min(levels, page_levels(units))
     if most * batch > 255:
         return f"a batch of {batch} products must stay below 256, and one may be {most}"
-    if 2 * units + 2 > pair_stride(levels):
-        return f"a page holds {levels} levels of at most {pair_stride(levels) // 2 - 1} units, not {units}"
-    if line_nbytes(units, batch) > 255:
-        return f"a line of {units} units is {line_nbytes(units, batch)} bytes long, and it must lie within a page"
     return None
 
 
 def _cost(batch: int, part: Part) -> Cost:
     inputs, units = _dense(part).weight.shape
-    nbytes = _code_nbytes(inputs, batch) + 256 * units + 2 * units
-    terms = (Term("active unit", 14 * units, inputs), Term("batch", 19 * units, inputs // batch + 1))
-    return Cost(nbytes, 72 + 125 * units, terms)
+    slots = _slots(part)
+    nbytes = _code_nbytes(part, batch) + 256 * units + 2 * units
+    terms = (Term("product", 14 * units, slots), Term("batch", 19 * units, slots // batch + 1))
+    return Cost(nbytes, 76 + 125 * units, terms)
 
 
 def _count(batch: int, part: Part, inputs: Values, outputs: list[Values]) -> Counts:
-    active = (inputs > 0).sum(axis=1)
-    return {"active unit": active, "batch": active // batch + 1}
+    slots = count_slots(inputs)
+    return {"product": slots, "batch": slots // batch + 1}
+
+
+def count_slots(levels: Values) -> Values:
+    """Return how many slots the levels (n, units) of each picture take, (n,)."""
+    return (levels > 0).sum(axis=1) + (levels > page_levels(levels.shape[1])).sum(axis=1)
 
 
 def _constants(batch: int, part: Part) -> dict[str, int]:
@@ -87,11 +108,11 @@ def _constants(batch: int, part: Part) -> dict[str, int]:
     return {"DENSE_BATCH": batch, "DENSE_UNITS": units, "DENSE_BIAS": (FIRST_INDEX + 2 * inputs) % 256}
 
 
-def _line(batch: int, units: int) -> str:
+def _line(batch: int, slots: int) -> str:
     writer = AsmWriter()
     accumulation = ("ld c, a", "add ix, bc")
     lines = [*accumulation]
-    for _ in range(-(-units // batch)):
+    for _ in range(-(-slots // batch)):
         lines += ["ld l, 0", "ld a, (hl)"] + ["ld l, 0", "add a, (hl)"] * (batch - 1) + [*accumulation]
     for line in lines:
         writer.op(line)
@@ -104,8 +125,8 @@ def _pages(part: Part) -> str:
     writer.label("dense_product_page")
     for unit, weights in enumerate(layer.weight.T):  # (inputs,) of this output
         page = np.zeros(256, np.int64)
-        for level in range(1, levels + 1):
-            where = [product_index(i, level, levels) for i in range(len(weights))]
+        for level in range(1, min(levels, page_levels(len(weights))) + 1):
+            where = [product_index(i, level, len(weights)) for i in range(len(weights))]
             page[where] = weights * level
         at = (FIRST_INDEX + 2 * len(weights)) % 256
         page[at : at + 2] = int(layer.bias[unit]) & 255, int(layer.bias[unit]) >> 8 & 255
@@ -115,13 +136,15 @@ def _pages(part: Part) -> str:
 
 
 def _sections(batch: int, part: Part) -> tuple[Section, ...]:
-    inputs, units = _dense(part).weight.shape
+    units = len(_dense(part).bias)
     scores = AsmWriter()
     scores.label("scores", "one word an output")
     scores.op(f"defs {2 * units}")
     size = 2 * units
     return (
-        Section("kernel/dense_sum", _code_nbytes(inputs, batch), Place.FAST, 256, None, {"dense_line": _line(batch, inputs)}),
+        Section(
+            "kernel/dense_sum", _code_nbytes(part, batch), Place.FAST, generated={"dense_line": _line(batch, _slots(part))}
+        ),
         table("scores", size, scores.text(), Place.FAST, align=1 << (size - 1).bit_length()),
         table("dense_product_page", 256 * units, _pages(part)),
     )

@@ -14,11 +14,11 @@ from numpy.typing import NDArray
 from zxml.ir import PatchSum, Requant
 from zxml.z80gen.cost import Cost, Counts, Term
 from zxml.z80gen.kernel import Kernel, Part, Place, Section, Symbols, Values, table
-from zxml.z80gen.kernels.dense_sum import pair_stride, product_index
+from zxml.z80gen.kernels.dense_sum import count_slots, page_levels, product_index, slots_a_unit
 from zxml.z80gen.writer import AsmWriter
 
 CODE_NBYTES = 132  # edge_code
-SUM_NBYTES = 46  # edge_sum without its lines
+SUM_NBYTES, FULL_NBYTES = 46, 22  # edge_sum without its lines, and what it needs more for two slots a unit
 COLS, LEFT = 20, 4  # the window's columns: half a byte and two bytes
 FIRST_PAGE = 0x80
 PICTURE_ROW_NBYTES = 4
@@ -42,9 +42,18 @@ def _fits(part: Part) -> str | None:
         return f"the window must have {COLS} columns from column {LEFT} and an even number of rows up to 24, got {window}"
     if 2 * units > 256 - FIRST_PAGE:
         return f"two pages a unit: at most {(256 - FIRST_PAGE) // 2} units, not {units}"
-    if 2 * units > pair_stride(requant.levels):
-        return f"{requant.levels} levels of {units} units have more product indices than a byte can tell apart"
+    if not slots_a_unit(units, requant.levels):
+        return f"{requant.levels} levels of {units} units have more product indices than two bytes can tell apart"
+    if page_levels(units) < requant.levels and not 0 < _full_sum(part) < 128:
+        return f"sums of 8 bits never reach {requant.levels} levels of {1 << requant.shift}"
     return None
+
+
+def _full_sum(part: Part) -> int:
+    """Return the least sum whose unit takes two slots, 0 if none does."""
+    layer, requant = _parts(part)
+    held = page_levels(len(layer.bias))
+    return held << requant.shift if requant.levels > held else 0
 
 
 def _line_slots(part: Part) -> int:
@@ -56,11 +65,11 @@ def _bias_position(part: Part) -> int:
 
 
 def _code_nbytes(part: Part) -> int:
-    return SUM_NBYTES + 2 * 3 * _line_slots(part)
+    return SUM_NBYTES + 2 * 3 * _line_slots(part) + (FULL_NBYTES if _full_sum(part) else 0)
 
 
 def _cost(batch: int, part: Part) -> Cost:
-    layer, _ = _parts(part)
+    layer, requant = _parts(part)
     rows, units = layer.window.rows, len(layer.bias)
     nbytes = CODE_NBYTES + _code_nbytes(part) + 512 * units + 128 + 256
     terms = (
@@ -68,8 +77,9 @@ def _cost(batch: int, part: Part) -> Cost:
         Term("edge in pixels 4 to 19", 75 + 14 * units, 16 * rows),
         Term("group of 4 or 8 pixels with an edge", -6, 3 * rows),
         Term("run that ends at the border", 35 + 14 * units, 0),  # each stands for an edge that cannot be elsewhere
-        Term("active unit", 54, units),
-        Term("full batch", 18, units // batch),
+        Term("active unit", 79 if _full_sum(part) else 60, units),
+        Term("unit of two slots", 55, units if _full_sum(part) else 0),
+        Term("full batch", 24, units * slots_a_unit(units, requant.levels) // batch),
     )
     return Cost(nbytes, 227 + 209 * rows + 62 + 66 * units, terms)
 
@@ -79,14 +89,15 @@ def _count(batch: int, part: Part, inputs: Values, outputs: list[Values]) -> Cou
     pixels = inputs[:, window.top : window.top + window.rows, LEFT : LEFT + COLS]
     edges = np.diff(pixels, axis=2, prepend=0) != 0  # (n, rows, 20) pixels that differ from the one before
     groups = [edges[:, :, start:stop] for start, stop in ((0, 4), (4, 12), (12, 20))]
-    active = (outputs[-1] > 0).sum(axis=1)
+    active, slots = (outputs[-1] > 0).sum(axis=1), count_slots(outputs[-1])
     return {
         "edge in pixels 0 to 3": _total(groups[0]),
         "edge in pixels 4 to 19": _total(edges) - _total(groups[0]),
         "group of 4 or 8 pixels with an edge": sum((_total(group.any(axis=2)) for group in groups), np.int64(0)),
         "run that ends at the border": _total(pixels[:, :, -1] != 0),
         "active unit": active,
-        "full batch": active // batch,
+        "unit of two slots": slots - active,
+        "full batch": slots // batch,
     }
 
 
@@ -101,6 +112,8 @@ def _constants(part: Part) -> dict[str, int]:
         "EDGE_HALF_ROWS": layer.window.rows // 2,
         "EDGE_LAST_ROW": ((layer.window.rows // 2 - 1) * COLS - LEFT) % 256,
         "EDGE_BIAS": _bias_position(part),
+        "EDGE_FULL_SUM": _full_sum(part),
+        "EDGE_FULL_INDEX": _level_offset(page_levels(len(layer.bias)), len(layer.bias)) if _full_sum(part) else 0,
         "EDGE_LAST_PAGE": FIRST_PAGE + 2 * len(layer.bias) - 1,
     }
 
@@ -120,13 +133,19 @@ def _column_page() -> str:
     return writer.text()
 
 
+def _level_offset(level: int, units: int) -> int:
+    """Return how far a level's product index lies from the unit's first one."""
+    return (product_index(0, level, units) - product_index(0, 1, units)) % 256
+
+
 def _level_page(part: Part) -> str:
-    requant = _parts(part)[1]
+    layer, requant = _parts(part)
+    units = len(layer.bias)
     sums = np.arange(128)
-    levels = np.clip((sums >> requant.shift) + 1, 0, requant.levels)
+    levels = np.clip((sums >> requant.shift) + 1, 1, min(requant.levels, page_levels(units)))
     writer = AsmWriter()
     writer.label("edge_level_page", "where the level of each sum lies in a product page, from the unit's first index on")
-    writer.data([product_index(0, int(level), requant.levels) - product_index(0, 1, requant.levels) for level in levels])
+    writer.data([_level_offset(int(level), units) for level in levels])
     return writer.text()
 
 
@@ -160,17 +179,16 @@ def _sections(part: Part) -> tuple[Section, ...]:
 
 def _read(memory: bytes, symbols: Symbols, part: Part) -> Values:
     """Return the levels, from the operands that were written into the line of dense_sum."""
-    layer, requant = _parts(part)
-    units, batch = len(layer.bias), symbols["DENSE_BATCH"]
-    where = {product_index(u, k, requant.levels): (u, k) for u in range(units) for k in range(1, requant.levels + 1)}
+    units, batch, last = len(_parts(part)[0].bias), symbols["DENSE_BATCH"], symbols["dense_line_last"]
+    where = {product_index(u, k, units): (u, k) for u in range(units) for k in range(1, page_levels(units) + 1)}
     entry = int.from_bytes(memory[symbols["dense_entry"] : symbols["dense_entry"] + 2], "little")
     levels = np.zeros(units, np.int64)
-    slot, operand = 0, symbols["dense_line_last"]
+    slot, operand = 0, last
     while operand > entry:
-        unit, level = where.get(memory[operand], (0, -1))  # a level that cannot be, if the index is none of ours
-        levels[unit] = level
+        unit, level = where.get(memory[operand], (0, 1000))  # an impossible level, if the index is none of ours
+        levels[unit] += level
         slot += 1
-        operand = symbols["dense_line_last"] - 3 * (slot + slot // batch)
+        operand = last - 3 * (slot + slot // batch)
     return levels
 
 

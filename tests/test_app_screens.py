@@ -1,0 +1,484 @@
+"""The program as a person meets it: a tape through the ROM, then keys; what is on the screen is what it should be."""
+
+from __future__ import annotations
+
+import os
+import struct
+import zlib
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+from skoolkit.trace import Tracer
+
+from tests.fake_gallery import PROGRAM_ADDR, Show, build, picture, show, write_tape
+from zxml.spectrum import Spectrum
+
+ZERO_OR_SIX = Show(0, 0, [9000, 100, 200, 1300, 400, 500, 8800, 700, 2800, 900])  # what is wide reads as
+ONE = Show(1, 1, [900, 9000, 800, 1700, 2600, 500, 400, 4300, 1200, 1100], turns=4000)  # and what is narrow
+SHOWS = [ZERO_OR_SIX, ONE, show(5, digit=6), show(7), show(3, digit=8), show(2), show(4), show(9, digit=4)]
+GOLDEN = Path(__file__).parent / "screens"
+SECOND = 50  # frames
+ENTER_FRAMES = 12  # a key pressed, another screen drawn
+CHALLENGE_DIGITS = [each.label for each in SHOWS][::-1]
+CANVAS = slice(0x5E00, 0x5E00 + 392)
+CYAN, WHITE, RED, BRIGHT = 5, 7, 2, 64
+
+
+class Player(Spectrum):
+    """A person at the machine, which plays the fake program."""
+
+    symbols: dict[str, int]
+
+    def byte(self, label: str) -> int:
+        return self.memory[self.symbols[label]]
+
+    def enter(self, key: str) -> None:
+        """Press the key of a screen and wait until it is drawn."""
+        self.press(key)
+        self.run(ENTER_FRAMES)
+
+    def until(self, true: Callable[[], bool], keys: str = "", frames: int = 200) -> None:
+        """Hold keys until something is true."""
+        for _ in range(frames):
+            if true():
+                return
+            self.run(1, keys)
+        pytest.fail(f"not within {frames} frames")
+
+    def pen(self) -> tuple[int, int]:
+        return self.byte("pen_x"), self.byte("pen_y")
+
+    def go_to(self, x: int, y: int) -> None:
+        """Move the pen."""
+        self.until(lambda: self.pen()[0] <= x, "o")
+        self.until(lambda: self.pen()[0] >= x, "p")
+        self.until(lambda: self.pen()[1] <= y, "q")
+        self.until(lambda: self.pen()[1] >= y, "a")
+        self.run(3)
+
+    def draw_one(self) -> None:
+        self.enter("d")
+        self.go_to(27, 6)
+        self.until(lambda: self.pen()[1] == 46, "a SPACE")
+        self.run(20)
+
+    def draw_zero(self) -> None:
+        self.enter("d")
+        self.go_to(14, 8)
+        for keys, frames in (("p", 60), ("a", 80), ("o", 60), ("q", 80)):
+            self.run(frames, f"{keys} SPACE")
+        self.run(20)
+
+    def cells(self) -> NDArray[np.uint8]:
+        """Return the canvas, (56, 56)."""
+        return np.unpackbits(np.frombuffer(bytes(self.memory[CANVAS]), np.uint8).reshape(56, 7), axis=1)
+
+    def attributes(self) -> NDArray[np.uint8]:
+        return np.frombuffer(bytes(self.memory[0x5800:0x5B00]), np.uint8).reshape(24, 32)
+
+
+@pytest.fixture(scope="module")
+def symbols(tmp_path_factory: pytest.TempPathFactory) -> dict[str, int]:
+    return build(tmp_path_factory.mktemp("app"), SHOWS).symbols
+
+
+@pytest.fixture(scope="module")
+def tap(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return write_tape(tmp_path_factory.mktemp("tape"), SHOWS)
+
+
+@pytest.fixture
+def player(tap: Path, symbols: dict[str, int]) -> Player:
+    loaded = Player(tap, contention=True)
+    loaded.symbols = symbols
+    loaded.run(20)
+    return loaded
+
+
+def lamps(digit: int, colour: int) -> NDArray[np.uint8]:
+    return np.asarray(colour * picture(digit)[5:23:3, 5:23:3])
+
+
+# What leads to each golden screen.
+
+
+def see_right(player: Player) -> None:
+    player.run(20)
+
+
+def see_wrong(player: Player) -> None:
+    player.press("p", "SPACE")
+    player.run(20)
+    player.press("SPACE")
+    player.run(20)
+
+
+def see_empty(player: Player) -> None:
+    player.enter("d")
+
+
+def see_sure(player: Player) -> None:
+    player.draw_one()
+
+
+def see_doubt(player: Player) -> None:
+    player.draw_zero()
+
+
+def see_question(player: Player) -> None:
+    player.enter("c")
+
+
+def see_answer(player: Player) -> None:
+    player.enter("c")
+    player.press(str(CHALLENGE_DIGITS[1]))
+
+
+def see_verdict(player: Player) -> None:
+    play_round(player, CHALLENGE_DIGITS[1:] + CHALLENGE_DIGITS[:1])
+
+
+def see_info(player: Player) -> None:
+    player.enter("i")
+
+
+def play_round(player: Player, digits: list[int]) -> None:
+    player.enter("c")
+    for turn, digit in enumerate(digits):
+        player.press(str(digit))
+        if turn < 7:
+            player.press("ENTER")
+
+
+VIEWS = {
+    "gallery_right": see_right,
+    "gallery_wrong": see_wrong,
+    "draw_empty": see_empty,
+    "draw_sure": see_sure,
+    "draw_doubt": see_doubt,
+    "challenge_question": see_question,
+    "challenge_answer": see_answer,
+    "challenge_verdict": see_verdict,
+    "info": see_info,
+}
+
+
+def read_png(png: bytes) -> tuple[bytes, bytes, bytes]:
+    """Return a PNG's header, palette and lines, whatever its compression."""
+    chunks: dict[bytes, bytes] = {}
+    at = 8
+    while at < len(png):
+        (size,) = struct.unpack(">I", png[at : at + 4])
+        kind = png[at + 4 : at + 8]
+        chunks[kind] = chunks.get(kind, b"") + png[at + 8 : at + 8 + size]
+        at += 12 + size
+    return chunks[b"IHDR"], chunks[b"PLTE"], zlib.decompress(chunks[b"IDAT"])
+
+
+@pytest.mark.parametrize("view", VIEWS)
+def test_golden_screens(player: Player, view: str) -> None:
+    VIEWS[view](player)
+    path = GOLDEN / f"{view}.png"
+    if os.environ.get("ZXML_WRITE_GOLDEN"):
+        path.write_bytes(player.png())
+    assert read_png(path.read_bytes()) == read_png(player.png()), "if the change is meant: ZXML_WRITE_GOLDEN=1"
+
+
+# Ways between the screens, and out.
+
+
+@pytest.mark.parametrize(
+    ("key", "name", "title"), [("d", "Draw", "what you draw"), ("c", "Challenge", "better"), ("i", "Info", "")]
+)
+def test_every_screen_leads_to_every_other(player: Player, key: str, name: str, title: str) -> None:
+    player.enter(key)
+    text = player.text()
+    assert title in text[0]
+    assert text[23].split() == ["Gallery", "Draw", "Challenge", "Info"]
+    column = text[23].index(name)
+    assert player.attributes()[23, column : column + len(name)].tolist() == [BRIGHT + WHITE] * len(name)
+    for other in "gdci":
+        player.enter(other)
+        assert chr(player.byte("app_screen")) == other.upper()
+        player.enter(key)
+        assert chr(player.byte("app_screen")) == key.upper()
+
+
+@pytest.mark.parametrize("screen", list("gdci"))
+@pytest.mark.parametrize("held", ["", "q", "SPACE", "3"])
+def test_break_gives_the_machine_back_from_everywhere(player: Player, screen: str, held: str) -> None:
+    alternate = player.register("^HL")
+    player.enter(screen)
+    player.run(10, held)
+    player.run(12, f"CS SPACE {held}")
+    assert player.register("^HL") == alternate
+    player.run(20)
+    assert player.text()[23].rstrip() == "0 OK, 50:4"
+    assert (player.register("IY"), player.register("IM"), player.register("IFF")) == (0x5C3A, 1, 1)
+    assert player.border == 7
+
+
+def test_run_starts_anew_with_the_gallery(player: Player) -> None:
+    player.draw_one()
+    player.run(12, "CS SPACE")
+    player.run(20)
+    player.press("r", "ENTER")
+    player.run(20)
+    assert player.text()[19][1:15] == " 1 of  1 right"
+    assert not player.cells().any()
+
+
+def test_nothing_is_written_outside_the_memory_map(player: Player, symbols: dict[str, int]) -> None:
+    before = bytes(player.memory)
+    see_doubt(player)
+    play_round(player, [0] * 8)
+    player.enter("i")
+    after = bytes(player.memory)
+    own: list[Iterable[int]] = [
+        range(0x4000, 0x5B00),
+        range(CANVAS.start, CANVAS.stop),
+        range(0x5FA0, 0x6000),
+    ]
+    own += [range(0x5C00, 0x5C08), {23560, 23611}, range(23672, 23675)]  # the ROM's keys, flags and frames
+    own += [range(symbols["memory"], symbols["app_sp"] + 2), range(symbols["bar_line"], symbols["draw_bar_end"])]
+    own += [range(symbols["normalise_end"], symbols["normalise_buffers_end"]), range(symbols["scores"], symbols["scores"] + 20)]
+    own += [range(symbols["timing_digit"], symbols["timing_stack"])]
+    changed = {addr for addr, (old, new) in enumerate(zip(before, after, strict=True)) if old != new}
+    assert not changed.difference(*own)
+
+
+# The gallery.
+
+
+@pytest.mark.parametrize(("key", "low", "high"), [("1", 1, 2), ("2", 5, 7), ("3", 20, 40)])
+def test_three_speeds(tmp_path: Path, symbols: dict[str, int], key: str, low: int, high: int) -> None:
+    player = Player(write_tape(tmp_path, [show(1)] * 60))
+    player.symbols = symbols
+    player.run(20)
+    player.press(key)
+    before = int(player.text()[19][7:9])
+    player.run(6 * SECOND)
+    assert low <= int(player.text()[19][7:9]) - before <= high
+
+
+def test_pause_holds_a_picture_and_space_shows_the_next(player: Player) -> None:
+    player.press("p")
+    assert "paused" in player.text()[20]
+    player.run(4 * SECOND)
+    assert player.byte("app_shown") == 1
+    player.press("SPACE")
+    player.run(10)
+    assert player.byte("app_shown") == 2
+    player.run(4 * SECOND)
+    assert player.byte("app_shown") == 2
+    player.press("p")
+    player.run(3 * SECOND)
+    assert player.byte("app_shown") >= 4
+
+
+def test_the_wrong_ones_come_back_alone_and_are_not_counted_again(player: Player) -> None:
+    player.press("w")
+    assert "none wrong yet" in player.text()[20]
+    player.press("3")
+    player.until(lambda: player.byte("app_shown") == 6)
+    player.press("w")
+    seen = set()
+    for _ in range(200):
+        player.run(1)
+        seen.add(player.byte("gallery_index"))
+    assert "only wrong ones" in player.text()[20]
+    assert seen - {5, 6} == {2, 4}
+    assert player.byte("app_shown") in (6, 7)
+    player.press("w")
+    player.run(20)
+    assert player.text()[20].strip() == ""
+    assert player.byte("app_shown") > 6 or player.byte("app_shown") < 3
+
+
+# Drawing.
+
+
+def test_an_empty_canvas_reads_as_nothing_yet(player: Player) -> None:
+    player.enter("d")
+    assert player.text()[19].startswith("nothing yet")
+    assert not player.attributes()[3:9, 26:32].any()
+
+
+def test_a_one_drawn_with_keys_is_read(player: Player) -> None:
+    player.draw_one()
+    cells = player.cells()
+    assert cells[6:49, 27:30].all()
+    assert not cells[:, :27].any()
+    assert player.text()[19].startswith("it reads 1")
+    assert (player.attributes()[3:9, 26:32] == lamps(1, BRIGHT + CYAN)).all()
+
+
+def test_two_close_scores_are_told(player: Player) -> None:
+    player.draw_zero()
+    assert player.text()[19].startswith("not sure: 0 or 6")
+    assert (player.attributes()[3:9, 26:32] == lamps(0, BRIGHT + 6)).all()
+
+
+def test_the_drawing_is_read_ten_times_a_second(player: Player, symbols: dict[str, int]) -> None:
+    player.enter("d")
+    player.go_to(14, 8)
+    player.run(10, "p SPACE")
+    before = player.byte("draw_turn")
+    player.run(SECOND, "p SPACE")
+    assert player.byte("draw_turn") - before >= 10
+
+
+def test_the_pen_moves_a_cell_a_tap_then_steadily_and_diagonally(player: Player) -> None:
+    player.enter("d")
+    x, y = player.pen()
+    player.run(4, "p")
+    player.run(4)
+    assert player.pen() == (x + 1, y)
+    player.run(21, "p a")
+    assert player.pen()[0] - x - 1 == player.pen()[1] - y
+    assert 14 <= player.pen()[1] - y <= 18
+    assert not player.cells().any()
+
+
+def test_the_pen_stays_on_the_canvas(player: Player) -> None:
+    player.enter("d")
+    for keys, corner in (("q o", (0, 0)), ("a p", (53, 53))):
+        player.run(90, keys)
+        assert player.pen() == corner
+    player.press("t")
+    assert (player.byte("pen_size"), player.pen()) == (4, (52, 52))
+    player.press("t")
+    assert player.byte("pen_size") == 2
+    player.run(20, "a p")
+    assert player.pen() == (54, 54)
+
+
+@pytest.mark.parametrize("size", [2, 3, 4])
+def test_a_stroke_is_as_thick_as_the_pen(player: Player, size: int) -> None:
+    player.enter("d")
+    player.press(*["t"] * ((size - 3) % 3))
+    player.run(40, "p SPACE")
+    assert set(player.cells().sum(axis=0)) == {0, size}
+
+
+def test_the_rubber_takes_away_and_a_new_sheet_is_blank(player: Player) -> None:
+    player.draw_zero()
+    full = player.cells().sum()
+    player.press("e")
+    player.run(2)
+    assert player.attributes()[3, 0] == RED
+    player.run(60, "p SPACE")
+    assert player.attributes()[3, 0] == RED + BRIGHT
+    assert 0 < player.cells().sum() < full - 20
+    player.press("n")
+    player.run(20)
+    assert not player.cells().any()
+    assert player.attributes()[3, 0] == CYAN
+    assert player.text()[19].startswith("nothing yet")
+
+
+def test_the_drawing_is_still_there_after_a_look_elsewhere(player: Player) -> None:
+    player.draw_zero()
+    screen = player.png()
+    player.enter("i")
+    player.enter("d")
+    player.run(10)
+    assert player.png() == screen
+
+
+def test_arrow_keys_that_press_caps_shift_draw_with_space_and_do_not_break(player: Player) -> None:
+    player.enter("d")
+    x = player.pen()[0]
+    player.run(30, "CS 5 SPACE")
+    assert player.pen()[0] < x - 5
+    assert player.cells().any()
+
+
+@pytest.mark.parametrize(("presses", "name", "keys"), [(0, "5678+0", "8675"), (1, "67890", "7896")])
+def test_cursor_keys_and_sinclair_joystick(player: Player, presses: int, name: str, keys: str) -> None:
+    player.enter("d")
+    player.press(*["j"] * presses)
+    assert name in player.text()[21]
+    x, y = player.pen()
+    places = []
+    for key in keys:  # right, down, up, left
+        player.press(key)
+        places.append(player.pen())
+    assert places == [(x + 1, y), (x + 1, y + 1), (x + 1, y), (x, y)]
+    assert not player.cells().any()
+    player.press("0")
+    assert player.cells().sum() == 9
+
+
+class Kempston(Tracer):  # type: ignore[misc]
+    """Input with a joystick on port 31, or whatever else the port answers."""
+
+    answer = 0
+
+    def read_port(self, registers: Any, port: int) -> int:
+        return self.answer if port & 0xFF == 31 else int(super().read_port(registers, port))
+
+
+def test_kempston_joystick_once_chosen(player: Player) -> None:
+    stick = Kempston(player._simulator, 0, 0, 0, [0] * 16, 0, False)
+    player._tracer = stick
+    player._simulator.set_tracer(stick)
+    player.enter("d")
+    x, y = player.pen()
+    stick.answer = 1
+    player.run(3)
+    assert player.pen() == (x, y)
+    player.press("j", "j")
+    assert "Kempston" in player.text()[21]
+    player.until(lambda: player.pen()[0] > x)
+    stick.answer = 0xFF  # nothing is connected
+    player.run(5)
+    x, y = player.pen()
+    player.run(20)
+    assert player.pen() == (x, y)
+    assert not player.cells().any()
+    stick.answer = 4 + 16
+    player.run(20)
+    assert player.pen()[1] > y
+    assert player.cells().any()
+
+
+# The challenge.
+
+
+def test_the_challenge_asks_then_tells_both_answers(player: Player) -> None:
+    player.enter("c")
+    assert "picture 1 of 8" in player.text()[19]
+    assert not player.attributes()[10:20, 16:].any()  # no score shows yet
+    true = CHALLENGE_DIGITS[1]
+    player.press("a", str(true))
+    text = player.text()
+    assert (text[3][16:25], text[5][16:25], text[7][16:25]) == (f"you say {true}", "it says 0", f"it is   {true}")
+    assert (text[21][1:6], text[21][17:26]) == ("you 1", "the Z80 0")
+    assert (player.attributes()[3:9, 26:32] == lamps(0, BRIGHT + RED)).all()
+
+
+@pytest.mark.parametrize(
+    ("digits", "words"),
+    [
+        (CHALLENGE_DIGITS[1:] + CHALLENGE_DIGITS[:1], "you beat the Z80!"),
+        ([0] * 8, "you are equals"),
+        ([8] * 8, "the Z80 beats you"),
+    ],
+)
+def test_the_verdict_after_a_round_and_another_round(player: Player, digits: list[int], words: str) -> None:
+    play_round(player, digits)
+    assert words in player.text()[22]
+    player.press("5")
+    assert words in player.text()[22]
+    player.enter("c")
+    assert "picture 1 of 8" in player.text()[19]
+    assert (player.text()[21][1:6], player.text()[21][17:26]) == ("you 0", "the Z80 0")
+
+
+def test_the_tape_calls_the_first_byte(symbols: dict[str, int]) -> None:
+    assert symbols["app_start"] == PROGRAM_ADDR
