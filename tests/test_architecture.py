@@ -28,7 +28,7 @@ MAY_IMPORT = {  # of zxml; each part may import itself
     "normalise": BASE | {"ir"},
     "drawings": BASE | {"data", "ir", "reference", "normalise"},
     "console": BASE,
-    "cassette": BASE | {"ir", "data", "z80gen"},
+    "cassette": BASE | {"ir", "data", "reference", "z80gen"},
     "verify": BASE | {"ir", "data", "reference", "z80gen", "emulator", "spectrum", "cassette"},
     "train": BASE | {"ir", "spec", "data", "quant", "gpu", "console"},
     "commands": BASE | {"ir", "data", "gpu", "cassette", "console", "verify"},
