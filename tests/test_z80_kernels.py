@@ -45,7 +45,7 @@ def check(cpu: Cpu, chosen: Plan, assembly: Assembly, pictures: NDArray[np.uint8
         assert tstates <= chosen.tstates_worst
 
 
-@settings(max_examples=12, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=10, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(models())
 def test_random_models_are_exact_and_take_the_planned_time_in_two_processors(model: IntegerModel) -> None:
     chosen, assembly = make(model)

@@ -27,7 +27,7 @@ def emit(plan: Plan, folder: Path) -> Path:
     sections = [placed.section for placed in plan.placed]
     generated = {"main": _main(plan), "map": _map(plan), "classify": _classify(plan), **plan.program.generated}
     for section in sections:
-        generated |= section.generated
+        generated |= {name: write() for name, write in section.generated.items()}
     files = {name: f"; {LICENCE}\n{text}" for name, text in generated.items()}
     for source in [*plan.program.sources, *(section.source for section in sections)]:
         name = Path(source).name

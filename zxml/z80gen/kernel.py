@@ -29,7 +29,7 @@ class Section:
 
     source: the file, without its ending: a hand-written one below asm/, or a generated one; nbytes: its length;
     align: its address is a multiple of this; at: its address, if only one will do;
-    generated: the text of each file that Python writes for it, by name without the ending.
+    generated: what writes the text of each generated file, by name without the ending; only the chosen plan's are written.
     """
 
     source: str
@@ -37,7 +37,7 @@ class Section:
     place: Place
     align: int = 1
     at: int | None = None
-    generated: Mapping[str, str] = field(default_factory=dict)
+    generated: Mapping[str, Callable[[], str]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, eq=False)
@@ -78,6 +78,13 @@ class Kernel:
     read: Callable[[bytes, Symbols, Part], Values]
 
 
-def table(name: str, nbytes: int, text: str, place: Place = Place.TABLE, align: int = 256, at: int | None = None) -> Section:
+def table(
+    name: str,
+    nbytes: int,
+    write: Callable[[], str],
+    place: Place = Place.TABLE,
+    align: int = 256,
+    at: int | None = None,
+) -> Section:
     """Return the section of a generated file."""
-    return Section(name, nbytes, place, align, at, {name: text})
+    return Section(name, nbytes, place, align, at, {name: write})

@@ -30,7 +30,7 @@ class AsmWriter:
         self._add(f"        {name:<5}{rest}".rstrip(), comment)
 
     def data(self, values: Iterable[int], comment: str = "", width: int = 16) -> None:
-        """Add bytes, taken modulo 256, `width` (at most 16) a line, the comment at the first; lines of zeros become one defs."""
+        """Add bytes, taken modulo 256, `width` (at most 16) a line, the comment at the first; lines of zeros become a defs."""
         numbers = [int(value) % 256 for value in values]
         lines = [numbers[start : start + width] for start in range(0, len(numbers), width)]
         for blank, group in groupby(lines, key=lambda line: not any(line)):

@@ -86,8 +86,7 @@ def _fits(batch: int, part: Part) -> str | None:
 
 
 def _cost(batch: int, part: Part) -> Cost:
-    inputs, units = _dense(part).weight.shape
-    slots = _slots(part)
+    units, slots = len(_dense(part).bias), _slots(part)
     nbytes = _code_nbytes(part, batch) + 256 * units + 2 * units
     terms = (Term("product", 14 * units, slots), Term("batch", 19 * units, slots // batch + 1))
     return Cost(nbytes, 76 + 125 * units, terms)
@@ -100,7 +99,7 @@ def _count(batch: int, part: Part, inputs: Values, outputs: list[Values]) -> Cou
 
 def count_slots(levels: Values) -> Values:
     """Return how many slots the levels (n, units) of each picture take, (n,)."""
-    return (levels > 0).sum(axis=1) + (levels > page_levels(levels.shape[1])).sum(axis=1)
+    return np.asarray((levels > 0).sum(axis=1) + (levels > page_levels(levels.shape[1])).sum(axis=1))
 
 
 def _constants(batch: int, part: Part) -> dict[str, int]:
@@ -143,10 +142,13 @@ def _sections(batch: int, part: Part) -> tuple[Section, ...]:
     size = 2 * units
     return (
         Section(
-            "kernel/dense_sum", _code_nbytes(part, batch), Place.FAST, generated={"dense_line": _line(batch, _slots(part))}
+            "kernel/dense_sum",
+            _code_nbytes(part, batch),
+            Place.FAST,
+            generated={"dense_line": partial(_line, batch, _slots(part))},
         ),
-        table("scores", size, scores.text(), Place.FAST, align=1 << (size - 1).bit_length()),
-        table("dense_product_page", 256 * units, _pages(part)),
+        table("scores", size, scores.text, Place.FAST, align=1 << (size - 1).bit_length()),
+        table("dense_product_page", 256 * units, partial(_pages, part)),
     )
 
 

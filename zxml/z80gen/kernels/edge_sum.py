@@ -169,11 +169,11 @@ def _weight_pages(part: Part) -> str:
 def _sections(part: Part) -> tuple[Section, ...]:
     units = len(_parts(part)[0].bias)
     return (
-        table("edge_weight_page", 512 * units, _weight_pages(part), Place.FAST, at=FIRST_PAGE * 256),
-        Section("kernel/edge_sum", _code_nbytes(part), Place.FAST, generated={"edge_line": _line(part)}),
+        table("edge_weight_page", 512 * units, partial(_weight_pages, part), Place.FAST, at=FIRST_PAGE * 256),
+        Section("kernel/edge_sum", _code_nbytes(part), Place.FAST, generated={"edge_line": partial(_line, part)}),
         Section("kernel/edge_code", CODE_NBYTES, Place.FAST),
-        table("edge_level_page", 128, _level_page(part)),
-        table("edge_column_page", 256, _column_page()),
+        table("edge_level_page", 128, partial(_level_page, part)),
+        table("edge_column_page", 256, _column_page),
     )
 
 
