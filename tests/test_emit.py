@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import os
-import shutil
-import subprocess
 from pathlib import Path
 
 import pytest
 
 from tests.nets import extreme_pictures, random_model
+from tests.pasmo import pasmo_bytes
 from zxml.errors import ZxmlError
 from zxml.files import product_folder
 from zxml.ir import IntegerModel
@@ -79,8 +78,5 @@ def test_an_assembly_error_names_file_and_line(tmp_path: Path) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("units", [1, 60])
 def test_pasmo_makes_the_same_bytes(units: int, tmp_path: Path) -> None:
-    pasmo = shutil.which("pasmo")
-    assert pasmo, "pasmo is missing: apt-get install pasmo"
     assembly = build(plan(random_model(3, units=units), extreme_pictures()), tmp_path / "asm")
-    subprocess.run([pasmo, "--bin", "main.asm", "image.bin"], cwd=tmp_path / "asm", check=True)
-    assert (tmp_path / "asm/image.bin").read_bytes() == assembly.image
+    assert pasmo_bytes(tmp_path / "asm/main.asm") == assembly.image

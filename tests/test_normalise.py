@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import re
-import shutil
-import subprocess
 from functools import cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -14,6 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests.pasmo import pasmo_bytes
 from zxml.data import load
 from zxml.drawings import PENS, SCALED, draw, find_boxes, measure_drawings, thin
 from zxml.emulator import STACK_ADDR, SkoolKitCpu, call
@@ -238,11 +237,7 @@ def test_a_drawing_is_as_large_as_asked(pen: int) -> None:
 
 @pytest.mark.slow
 def test_pasmo_makes_the_same_bytes(tmp_path: Path) -> None:
-    pasmo = shutil.which("pasmo")
-    assert pasmo, "pasmo is missing: apt-get install pasmo"
-    main = write_source(tmp_path, 0)
-    subprocess.run([pasmo, "--bin", main.name, "image.bin"], cwd=tmp_path, check=True)
-    assert (tmp_path / "image.bin").read_bytes() == make().image
+    assert pasmo_bytes(write_source(tmp_path, 0)) == make().image
 
 
 @pytest.mark.slow

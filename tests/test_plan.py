@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -22,7 +23,7 @@ PICTURES = np.concatenate([extreme_pictures(), random_pictures(1, 10)])
 @given(models())
 def test_sections_never_overlap_and_lie_where_they_may(model: IntegerModel) -> None:
     placed = plan(model, PICTURES).placed
-    for before, after in zip(placed, placed[1:], strict=False):
+    for before, after in pairwise(placed):
         assert before.end <= after.addr
     for each in placed:
         fast = each.section.place is Place.FAST

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import shutil
-import subprocess
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 from tests.fake_gallery import PROGRAM_ADDR, Show, build, picture, show, write_tape
+from tests.pasmo import pasmo_bytes
 from zxml import spectrum
 from zxml.errors import ZxmlError
 from zxml.spectrum import Spectrum, read_text, screen_png, write_png
@@ -155,12 +154,10 @@ def test_print_usr_tells_how_many_were_right(machine: Spectrum) -> None:
     assert machine.border == 7
 
 
-def test_the_gallery_needs_nothing_of_one_assembler_alone(tmp_path: Path) -> None:
-    if not (pasmo := shutil.which("pasmo")):
-        pytest.skip("pasmo is not installed")
+@pytest.mark.slow
+def test_the_program_needs_nothing_of_one_assembler_alone(tmp_path: Path) -> None:
     assembly = build(tmp_path, SHOWS)
-    subprocess.run([pasmo, "gallery.asm", "gallery.bin"], cwd=tmp_path, check=True, capture_output=True)
-    assert (tmp_path / "gallery.bin").read_bytes() == assembly.image
+    assert pasmo_bytes(tmp_path / "gallery.asm") == assembly.image
 
 
 def test_a_screen_is_written_as_a_png(machine: Spectrum, tmp_path: Path) -> None:

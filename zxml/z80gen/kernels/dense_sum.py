@@ -2,8 +2,8 @@
 
 The layer before leaves one product index for each active unit, the same for every output; the index of unit u at level k is
 `product_index(u, k, units)`. Units are two apart, since the layer before gets their numbers from page numbers, so levels go in
-pairs: the odd one of a pair beside the even one, pairs `pair_stride` apart. A page of 256 products holds `page_levels` levels; a
-unit at a level above takes two slots, that of the page's highest level and that of the rest.
+pairs: the odd one of a pair beside the even one, pairs `pair_stride` apart. A page of 256 products holds `page_levels` levels;
+a unit at a level above takes two slots, that of the page's highest level and that of the rest.
 """
 
 from __future__ import annotations
