@@ -17,7 +17,7 @@ from zxml.z80gen.tape import tape_bytes
 
 PROGRAM_ADDR = 0x6000
 FAST_ADDR = 0x8000
-FAST = ("app/timing", "app/memory")
+FAST = ("app/timing", "app/normalise", "app/memory")
 COLD = tuple(source for source in SOURCES if "/" in source)  # those that lie below asm/
 TEXT_NET = "784 pixels-60-10, 98.5 %"
 Pixels = NDArray[np.uint8]

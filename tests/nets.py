@@ -31,7 +31,7 @@ def random_model(
 @st.composite
 def models(draw: st.DrawFn) -> IntegerModel:
     """Draw a model that the Z80 kernels fit, of any size and any strength."""
-    units = draw(st.integers(1, 12) | st.sampled_from([40, 54]))
+    units = draw(st.integers(1, 12) | st.sampled_from([30, 50]))
     held = page_levels(units)
     one_slot = st.tuples(st.integers(1, min(held, 8)), st.integers(0, 7))
     levels, shift = draw(one_slot | st.just((2 * held, 2)) if held < 32 else one_slot)

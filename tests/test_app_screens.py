@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import struct
 import zlib
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from skoolkit.trace import Tracer
 
 from tests.fake_gallery import PROGRAM_ADDR, Show, build, picture, show, write_tape
-from zxml.spectrum import Spectrum
+from zxml.player import Player
 
 ZERO_OR_SIX = Show(0, 0, [9000, 100, 200, 1300, 400, 500, 8800, 700, 2800, 900])  # what is wide reads as
 ONE = Show(1, 1, [900, 9000, 800, 1700, 2600, 500, 400, 4300, 1200, 1100], turns=4000)  # and what is narrow
@@ -28,54 +28,21 @@ CANVAS = slice(0x5E00, 0x5E00 + 392)
 CYAN, WHITE, RED, BRIGHT = 5, 7, 2, 64
 
 
-class Player(Spectrum):
+class FakePlayer(Player):
     """A person at the machine, which plays the fake program."""
-
-    symbols: dict[str, int]
-
-    def byte(self, label: str) -> int:
-        return self.memory[self.symbols[label]]
-
-    def enter(self, key: str) -> None:
-        """Press the key of a screen and wait until it is drawn."""
-        self.press(key)
-        self.run(ENTER_FRAMES)
-
-    def until(self, true: Callable[[], bool], keys: str = "", frames: int = 200) -> None:
-        """Hold keys until something is true."""
-        for _ in range(frames):
-            if true():
-                return
-            self.run(1, keys)
-        pytest.fail(f"not within {frames} frames")
-
-    def pen(self) -> tuple[int, int]:
-        return self.byte("pen_x"), self.byte("pen_y")
-
-    def go_to(self, x: int, y: int) -> None:
-        """Move the pen."""
-        self.until(lambda: self.pen()[0] <= x, "o")
-        self.until(lambda: self.pen()[0] >= x, "p")
-        self.until(lambda: self.pen()[1] <= y, "q")
-        self.until(lambda: self.pen()[1] >= y, "a")
-        self.run(3)
 
     def draw_one(self) -> None:
         self.enter("d")
-        self.go_to(27, 6)
+        self.go_to((27, 6))
         self.until(lambda: self.pen()[1] == 46, "a SPACE")
         self.run(20)
 
     def draw_zero(self) -> None:
         self.enter("d")
-        self.go_to(14, 8)
+        self.go_to((14, 8))
         for keys, frames in (("p", 60), ("a", 80), ("o", 60), ("q", 80)):
             self.run(frames, f"{keys} SPACE")
         self.run(20)
-
-    def cells(self) -> NDArray[np.uint8]:
-        """Return the canvas, (56, 56)."""
-        return np.unpackbits(np.frombuffer(bytes(self.memory[CANVAS]), np.uint8).reshape(56, 7), axis=1)
 
     def attributes(self) -> NDArray[np.uint8]:
         return np.frombuffer(bytes(self.memory[0x5800:0x5B00]), np.uint8).reshape(24, 32)
@@ -92,9 +59,8 @@ def tap(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture
-def player(tap: Path, symbols: dict[str, int]) -> Player:
-    loaded = Player(tap, contention=True)
-    loaded.symbols = symbols
+def player(tap: Path, symbols: dict[str, int]) -> FakePlayer:
+    loaded = FakePlayer(tap, symbols, contention=True)
     loaded.run(20)
     return loaded
 
@@ -106,47 +72,47 @@ def lamps(digit: int, colour: int) -> NDArray[np.uint8]:
 # What leads to each golden screen.
 
 
-def see_right(player: Player) -> None:
+def see_right(player: FakePlayer) -> None:
     player.run(20)
 
 
-def see_wrong(player: Player) -> None:
+def see_wrong(player: FakePlayer) -> None:
     player.press("p", "SPACE")
     player.run(20)
     player.press("SPACE")
     player.run(20)
 
 
-def see_empty(player: Player) -> None:
+def see_empty(player: FakePlayer) -> None:
     player.enter("d")
 
 
-def see_sure(player: Player) -> None:
+def see_sure(player: FakePlayer) -> None:
     player.draw_one()
 
 
-def see_doubt(player: Player) -> None:
+def see_doubt(player: FakePlayer) -> None:
     player.draw_zero()
 
 
-def see_question(player: Player) -> None:
+def see_question(player: FakePlayer) -> None:
     player.enter("c")
 
 
-def see_answer(player: Player) -> None:
+def see_answer(player: FakePlayer) -> None:
     player.enter("c")
     player.press(str(CHALLENGE_DIGITS[1]))
 
 
-def see_verdict(player: Player) -> None:
+def see_verdict(player: FakePlayer) -> None:
     play_round(player, CHALLENGE_DIGITS[1:] + CHALLENGE_DIGITS[:1])
 
 
-def see_info(player: Player) -> None:
+def see_info(player: FakePlayer) -> None:
     player.enter("i")
 
 
-def play_round(player: Player, digits: list[int]) -> None:
+def play_round(player: FakePlayer, digits: list[int]) -> None:
     player.enter("c")
     for turn, digit in enumerate(digits):
         player.press(str(digit))
@@ -180,7 +146,7 @@ def read_png(png: bytes) -> tuple[bytes, bytes, bytes]:
 
 
 @pytest.mark.parametrize("view", VIEWS)
-def test_golden_screens(player: Player, view: str) -> None:
+def test_golden_screens(player: FakePlayer, view: str) -> None:
     VIEWS[view](player)
     path = GOLDEN / f"{view}.png"
     if os.environ.get("ZXML_WRITE_GOLDEN"):
@@ -194,7 +160,7 @@ def test_golden_screens(player: Player, view: str) -> None:
 @pytest.mark.parametrize(
     ("key", "name", "title"), [("d", "Draw", "what you draw"), ("c", "Challenge", "better"), ("i", "Info", "")]
 )
-def test_every_screen_leads_to_every_other(player: Player, key: str, name: str, title: str) -> None:
+def test_every_screen_leads_to_every_other(player: FakePlayer, key: str, name: str, title: str) -> None:
     player.enter(key)
     text = player.text()
     assert title in text[0]
@@ -210,7 +176,7 @@ def test_every_screen_leads_to_every_other(player: Player, key: str, name: str, 
 
 @pytest.mark.parametrize("screen", list("gdci"))
 @pytest.mark.parametrize("held", ["", "q", "SPACE", "3"])
-def test_break_gives_the_machine_back_from_everywhere(player: Player, screen: str, held: str) -> None:
+def test_break_gives_the_machine_back_from_everywhere(player: FakePlayer, screen: str, held: str) -> None:
     alternate = player.register("^HL")
     player.enter(screen)
     player.run(10, held)
@@ -222,17 +188,17 @@ def test_break_gives_the_machine_back_from_everywhere(player: Player, screen: st
     assert player.border == 7
 
 
-def test_run_starts_anew_with_the_gallery(player: Player) -> None:
+def test_run_starts_anew_with_the_gallery(player: FakePlayer) -> None:
     player.draw_one()
     player.run(12, "CS SPACE")
     player.run(20)
     player.press("r", "ENTER")
     player.run(20)
     assert player.text()[19][1:15] == " 1 of  1 right"
-    assert not player.cells().any()
+    assert not player.canvas().any()
 
 
-def test_nothing_is_written_outside_the_memory_map(player: Player, symbols: dict[str, int]) -> None:
+def test_nothing_is_written_outside_the_memory_map(player: FakePlayer, symbols: dict[str, int]) -> None:
     before = bytes(player.memory)
     see_doubt(player)
     play_round(player, [0] * 8)
@@ -256,8 +222,7 @@ def test_nothing_is_written_outside_the_memory_map(player: Player, symbols: dict
 
 @pytest.mark.parametrize(("key", "low", "high"), [("1", 1, 2), ("2", 5, 7), ("3", 20, 40)])
 def test_three_speeds(tmp_path: Path, symbols: dict[str, int], key: str, low: int, high: int) -> None:
-    player = Player(write_tape(tmp_path, [show(1)] * 60))
-    player.symbols = symbols
+    player = FakePlayer(write_tape(tmp_path, [show(1)] * 60), symbols)
     player.run(20)
     player.press(key)
     before = int(player.text()[19][7:9])
@@ -265,7 +230,7 @@ def test_three_speeds(tmp_path: Path, symbols: dict[str, int], key: str, low: in
     assert low <= int(player.text()[19][7:9]) - before <= high
 
 
-def test_pause_holds_a_picture_and_space_shows_the_next(player: Player) -> None:
+def test_pause_holds_a_picture_and_space_shows_the_next(player: FakePlayer) -> None:
     player.press("p")
     assert "paused" in player.text()[20]
     player.run(4 * SECOND)
@@ -280,7 +245,7 @@ def test_pause_holds_a_picture_and_space_shows_the_next(player: Player) -> None:
     assert player.byte("app_shown") >= 4
 
 
-def test_the_wrong_ones_come_back_alone_and_are_not_counted_again(player: Player) -> None:
+def test_the_wrong_ones_come_back_alone_and_are_not_counted_again(player: FakePlayer) -> None:
     player.press("w")
     assert "none wrong yet" in player.text()[20]
     player.press("3")
@@ -302,37 +267,37 @@ def test_the_wrong_ones_come_back_alone_and_are_not_counted_again(player: Player
 # Drawing.
 
 
-def test_an_empty_canvas_reads_as_nothing_yet(player: Player) -> None:
+def test_an_empty_canvas_reads_as_nothing_yet(player: FakePlayer) -> None:
     player.enter("d")
     assert player.text()[19].startswith("nothing yet")
     assert not player.attributes()[3:9, 26:32].any()
 
 
-def test_a_one_drawn_with_keys_is_read(player: Player) -> None:
+def test_a_one_drawn_with_keys_is_read(player: FakePlayer) -> None:
     player.draw_one()
-    cells = player.cells()
+    cells = player.canvas()
     assert cells[6:49, 27:30].all()
     assert not cells[:, :27].any()
     assert player.text()[19].startswith("it reads 1")
     assert (player.attributes()[3:9, 26:32] == lamps(1, BRIGHT + CYAN)).all()
 
 
-def test_two_close_scores_are_told(player: Player) -> None:
+def test_two_close_scores_are_told(player: FakePlayer) -> None:
     player.draw_zero()
     assert player.text()[19].startswith("not sure: 0 or 6")
     assert (player.attributes()[3:9, 26:32] == lamps(0, BRIGHT + 6)).all()
 
 
-def test_the_drawing_is_read_ten_times_a_second(player: Player, symbols: dict[str, int]) -> None:
+def test_the_drawing_is_read_ten_times_a_second(player: FakePlayer, symbols: dict[str, int]) -> None:
     player.enter("d")
-    player.go_to(14, 8)
+    player.go_to((14, 8))
     player.run(10, "p SPACE")
     before = player.byte("draw_turn")
     player.run(SECOND, "p SPACE")
     assert player.byte("draw_turn") - before >= 10
 
 
-def test_the_pen_moves_a_cell_a_tap_then_steadily_and_diagonally(player: Player) -> None:
+def test_the_pen_moves_a_cell_a_tap_then_steadily_and_diagonally(player: FakePlayer) -> None:
     player.enter("d")
     x, y = player.pen()
     player.run(4, "p")
@@ -341,10 +306,10 @@ def test_the_pen_moves_a_cell_a_tap_then_steadily_and_diagonally(player: Player)
     player.run(21, "p a")
     assert player.pen()[0] - x - 1 == player.pen()[1] - y
     assert 14 <= player.pen()[1] - y <= 18
-    assert not player.cells().any()
+    assert not player.canvas().any()
 
 
-def test_the_pen_stays_on_the_canvas(player: Player) -> None:
+def test_the_pen_stays_on_the_canvas(player: FakePlayer) -> None:
     player.enter("d")
     for keys, corner in (("q o", (0, 0)), ("a p", (53, 53))):
         player.run(90, keys)
@@ -358,30 +323,30 @@ def test_the_pen_stays_on_the_canvas(player: Player) -> None:
 
 
 @pytest.mark.parametrize("size", [2, 3, 4])
-def test_a_stroke_is_as_thick_as_the_pen(player: Player, size: int) -> None:
+def test_a_stroke_is_as_thick_as_the_pen(player: FakePlayer, size: int) -> None:
     player.enter("d")
     player.press(*["t"] * ((size - 3) % 3))
     player.run(40, "p SPACE")
-    assert set(player.cells().sum(axis=0)) == {0, size}
+    assert set(player.canvas().sum(axis=0)) == {0, size}
 
 
-def test_the_rubber_takes_away_and_a_new_sheet_is_blank(player: Player) -> None:
+def test_the_rubber_takes_away_and_a_new_sheet_is_blank(player: FakePlayer) -> None:
     player.draw_zero()
-    full = player.cells().sum()
+    full = player.canvas().sum()
     player.press("e")
     player.run(2)
     assert player.attributes()[3, 0] == RED
     player.run(60, "p SPACE")
     assert player.attributes()[3, 0] == RED + BRIGHT
-    assert 0 < player.cells().sum() < full - 20
+    assert 0 < player.canvas().sum() < full - 20
     player.press("n")
     player.run(20)
-    assert not player.cells().any()
+    assert not player.canvas().any()
     assert player.attributes()[3, 0] == CYAN
     assert player.text()[19].startswith("nothing yet")
 
 
-def test_the_drawing_is_still_there_after_a_look_elsewhere(player: Player) -> None:
+def test_the_drawing_is_still_there_after_a_look_elsewhere(player: FakePlayer) -> None:
     player.draw_zero()
     screen = player.png()
     player.enter("i")
@@ -390,16 +355,16 @@ def test_the_drawing_is_still_there_after_a_look_elsewhere(player: Player) -> No
     assert player.png() == screen
 
 
-def test_arrow_keys_that_press_caps_shift_draw_with_space_and_do_not_break(player: Player) -> None:
+def test_arrow_keys_that_press_caps_shift_draw_with_space_and_do_not_break(player: FakePlayer) -> None:
     player.enter("d")
     x = player.pen()[0]
     player.run(30, "CS 5 SPACE")
     assert player.pen()[0] < x - 5
-    assert player.cells().any()
+    assert player.canvas().any()
 
 
 @pytest.mark.parametrize(("presses", "name", "keys"), [(0, "5678+0", "8675"), (1, "67890", "7896")])
-def test_cursor_keys_and_sinclair_joystick(player: Player, presses: int, name: str, keys: str) -> None:
+def test_cursor_keys_and_sinclair_joystick(player: FakePlayer, presses: int, name: str, keys: str) -> None:
     player.enter("d")
     player.press(*["j"] * presses)
     assert name in player.text()[21]
@@ -409,9 +374,9 @@ def test_cursor_keys_and_sinclair_joystick(player: Player, presses: int, name: s
         player.press(key)
         places.append(player.pen())
     assert places == [(x + 1, y), (x + 1, y + 1), (x + 1, y), (x, y)]
-    assert not player.cells().any()
+    assert not player.canvas().any()
     player.press("0")
-    assert player.cells().sum() == 9
+    assert player.canvas().sum() == 9
 
 
 class Kempston(Tracer):  # type: ignore[misc]
@@ -423,7 +388,7 @@ class Kempston(Tracer):  # type: ignore[misc]
         return self.answer if port & 0xFF == 31 else int(super().read_port(registers, port))
 
 
-def test_kempston_joystick_once_chosen(player: Player) -> None:
+def test_kempston_joystick_once_chosen(player: FakePlayer) -> None:
     stick = Kempston(player._simulator, 0, 0, 0, [0] * 16, 0, False)
     player._tracer = stick
     player._simulator.set_tracer(stick)
@@ -440,17 +405,17 @@ def test_kempston_joystick_once_chosen(player: Player) -> None:
     x, y = player.pen()
     player.run(20)
     assert player.pen() == (x, y)
-    assert not player.cells().any()
+    assert not player.canvas().any()
     stick.answer = 4 + 16
     player.run(20)
     assert player.pen()[1] > y
-    assert player.cells().any()
+    assert player.canvas().any()
 
 
 # The challenge.
 
 
-def test_the_challenge_asks_then_tells_both_answers(player: Player) -> None:
+def test_the_challenge_asks_then_tells_both_answers(player: FakePlayer) -> None:
     player.enter("c")
     assert "picture 1 of 8" in player.text()[19]
     assert not player.attributes()[10:20, 16:].any()  # no score shows yet
@@ -470,7 +435,7 @@ def test_the_challenge_asks_then_tells_both_answers(player: Player) -> None:
         ([8] * 8, "the Z80 beats you"),
     ],
 )
-def test_the_verdict_after_a_round_and_another_round(player: Player, digits: list[int], words: str) -> None:
+def test_the_verdict_after_a_round_and_another_round(player: FakePlayer, digits: list[int], words: str) -> None:
     play_round(player, digits)
     assert words in player.text()[22]
     player.press("5")

@@ -28,11 +28,12 @@ MAY_IMPORT = {  # of zxml; each part may import itself
     "normalise": BASE | {"ir"},
     "drawings": BASE | {"data", "ir", "reference", "normalise"},
     "console": BASE,
-    "cassette": BASE | {"ir", "data", "reference", "z80gen"},
+    "cassette": BASE | {"ir", "data", "reference", "z80gen", "spectrum"},
     "verify": BASE | {"ir", "data", "reference", "z80gen", "emulator", "spectrum", "cassette"},
     "train": BASE | {"ir", "spec", "data", "quant", "gpu", "console"},
-    "commands": BASE | {"ir", "data", "gpu", "cassette", "console", "verify"},
-    "cli": {"commands", "console", "__version__"},
+    "player": BASE | {"spectrum"},
+    "commands": BASE | {"ir", "data", "gpu", "cassette", "console", "verify", "browser", "film", "player"},
+    "cli": {"commands", "console", "cassette", "__version__"},
     "__main__": {"cli"},
 }
 

@@ -13,7 +13,7 @@ from tests.nets import extreme_pictures, models, random_model, random_pictures
 from zxml.errors import PlanError
 from zxml.ir import Dense, IntegerModel, PatchSum
 from zxml.z80gen.kernel import Place, Section
-from zxml.z80gen.plan import PROGRAM_NBYTES, place, plan
+from zxml.z80gen.plan import place, plan
 from zxml.z80gen.target import SPECTRUM_48K
 
 PICTURES = np.concatenate([extreme_pictures(), random_pictures(1, 10)])
@@ -27,7 +27,7 @@ def test_sections_never_overlap_and_lie_where_they_may(model: IntegerModel) -> N
         assert before.end <= after.addr
     for each in placed:
         fast = each.section.place is Place.FAST
-        start = SPECTRUM_48K.fast_addr if fast else SPECTRUM_48K.program_addr + PROGRAM_NBYTES
+        start = SPECTRUM_48K.fast_addr if fast else SPECTRUM_48K.program_addr
         assert start <= each.addr
         assert each.end <= SPECTRUM_48K.end_addr
         assert each.addr % each.section.align == 0
@@ -72,8 +72,10 @@ def test_tables_move_to_contended_memory_only_when_the_rest_is_full() -> None:
     assert [p.addr for p in place(page[:1], SPECTRUM_48K)] == [0x8000]
     code, small = Section("code", 0x7F00, Place.FAST), Section("small", 256, Place.TABLE, align=256)
     assert [p.addr for p in place([("net", code), ("net", small)], SPECTRUM_48K)] == [0x7F00, 0x8000]
-    with pytest.raises(PlanError, match=r"table1 needs 16,384 bytes, 1 more than are left"):
+    with pytest.raises(PlanError, match=r"net: table1 needs 16,384 bytes, 1 more than are left"):
         place(page, SPECTRUM_48K)
+    with pytest.raises(PlanError, match=r"net: small needs 256 bytes, 1 more than are left"):
+        place([("net", code), ("net", small)], SPECTRUM_48K, program_nbytes=0x1F01)
 
 
 def test_worst_case_is_an_upper_bound_that_a_checkerboard_comes_near() -> None:

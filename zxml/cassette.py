@@ -11,14 +11,19 @@ from zxml.errors import SpecError
 from zxml.files import product_folder, write_whole
 from zxml.ir import IntegerModel
 from zxml.reference import run
+from zxml.spectrum import Spectrum
 from zxml.z80gen.assemble import Assembly
 from zxml.z80gen.emit import build
 from zxml.z80gen.loading_screen import loading_screen
 from zxml.z80gen.plan import Plan, plan
 from zxml.z80gen.program import Facts, gallery
+from zxml.z80gen.snapshot import REGISTERS, sna_bytes, z80_bytes
 from zxml.z80gen.tape import tape_bytes
+from zxml.z80gen.tzx import tzx_bytes
+from zxml.z80gen.wav import wav_bytes
 
 BUILD = Path("build")
+FORMATS = ("tap", "tzx", "wav", "sna", "z80")
 SAMPLE_PICTURES = 1000  # validation pictures on which the planner compares kernels
 
 
@@ -63,6 +68,20 @@ def emit_cassette(model: IntegerModel, dataset: Dataset, folder: Path) -> Casset
     chosen = choose_plan(model, dataset)
     ir.save(model, folder / "model.npz")
     return Cassette(model, chosen, build(chosen, folder / "asm"), folder)
+
+
+def export_as(cassette: Cassette, form: str) -> Path:
+    """Write the tape, or the machine that has loaded it, in one of FORMATS beside the tape and return the path."""
+    path = cassette.tap.with_suffix(f".{form}")
+    if form == "tap":
+        return path
+    if form in ("tzx", "wav"):
+        write_whole(path, {"tzx": tzx_bytes, "wav": wav_bytes}[form](cassette.tap.read_bytes()))
+        return path
+    machine = Spectrum(cassette.tap)
+    registers = {name: machine.register(name) for name in REGISTERS}
+    write_whole(path, {"sna": sna_bytes, "z80": z80_bytes}[form](machine.memory, registers, machine.border))
+    return path
 
 
 def record(model: IntegerModel, dataset: Dataset, folder: Path) -> Cassette:

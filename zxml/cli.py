@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from zxml import __version__, commands
+from zxml.cassette import FORMATS
 from zxml.console import guard
 
 EPILOG = """\
@@ -31,7 +32,7 @@ def parser() -> argparse.ArgumentParser:
     top.add_argument("--version", action="version", version=f"zxml {__version__}")
     subs = top.add_subparsers(dest="command", required=True, metavar="COMMAND")
 
-    def command(name: str, run: Callable[[argparse.Namespace], int], text: str, model: bool = True) -> None:
+    def command(name: str, run: Callable[[argparse.Namespace], int], text: str, model: bool = True) -> argparse.ArgumentParser:
         sub = subs.add_parser(name, help=text, description=text[0].upper() + text[1:] + ".")
         if model:
             sub.add_argument("model", metavar="MODEL", help="a name, such as mnist, or the path of a model.npz")
@@ -39,13 +40,23 @@ def parser() -> argparse.ArgumentParser:
             sub.add_argument("--data", type=Path, metavar="DIR", help="four IDX files to use instead of the package's MNIST")
         sub.add_argument("--json", action="store_true", help="print JSON on standard output, for programs")
         sub.set_defaults(run=run)
+        return sub
 
     command("devices", commands.devices, "list the OpenCL devices that can train", model=False)
     command("show", commands.show, "show a net's layers, its kernels, what lost, and where everything lies in memory")
     command("emit", commands.emit, "write the net as Z80 assembly to build/NAME/asm/")
-    command("tape", commands.tape, "make a tape that a 48K Spectrum loads: build/NAME/NAME.tap")
+    tape = command("tape", commands.tape, "make a tape that a 48K Spectrum loads: build/NAME/NAME.tap")
+    tape.add_argument(
+        "--format",
+        nargs="+",
+        choices=FORMATS,
+        default=["tap"],
+        help="also as TZX, as sound for a real machine (wav), or as a snapshot (sna, z80)",
+    )
     command("verify", commands.verify, "prove the tape on every test picture in two emulators; writes evidence.json")
-    command("run", commands.run, "open the tape in the Fuse emulator, or say how to load it elsewhere")
+    run = command("run", commands.run, "open the tape in the Fuse emulator or in a browser, or say how to load it elsewhere")
+    run.add_argument("--jsspeccy", type=Path, metavar="DIR", help="a JSSpeccy you have built, to play in a browser with")
+    command("film", commands.film, "make an animated picture of the program at work: build/NAME/film.png")
     return top
 
 

@@ -4,17 +4,22 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import shutil
 import subprocess
 from dataclasses import asdict
 from pathlib import Path
 
 from zxml import ir
-from zxml.cassette import BUILD, Cassette, choose_plan, emit_cassette, find_model, record
+from zxml.browser import FOLDER_VARIABLE, serve
+from zxml.cassette import BUILD, Cassette, choose_plan, emit_cassette, export_as, find_model, record
 from zxml.console import track
 from zxml.data import Dataset, load
+from zxml.files import write_whole
+from zxml.film import film_png
 from zxml.gpu.device import devices as list_devices
 from zxml.ir import IntegerModel
+from zxml.player import Player, tour
 from zxml.verify import Evidence
 from zxml.verify import verify as prove
 
@@ -59,9 +64,23 @@ def emit(options: argparse.Namespace) -> int:
 
 
 def tape(options: argparse.Namespace) -> int:
-    """Write the tape."""
+    """Write the tape, in each format asked for."""
     cassette = record(*_subject(options))
-    return _done(options, cassette.tap, f"next: python -m zxml verify {cassette.model.name}")
+    paths = [export_as(cassette, form) for form in options.format]
+    if options.json:
+        _print_json({"paths": [str(path) for path in paths]})
+    else:
+        print(*paths, sep="\n")
+        print(f"next: python -m zxml verify {cassette.model.name}")
+    return 0
+
+
+def film(options: argparse.Namespace) -> int:
+    """Write an animated picture of the program."""
+    cassette = record(*_subject(options))
+    path = cassette.folder / "film.png"
+    write_whole(path, film_png(tour(Player(cassette.tap, cassette.assembly.symbols))))
+    return _done(options, path, "an animated PNG; a browser shows it")
 
 
 def verify(options: argparse.Namespace) -> int:
@@ -77,17 +96,20 @@ def verify(options: argparse.Namespace) -> int:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Open the tape in Fuse, or say how to load it."""
+    """Open the tape in Fuse, or in a browser if JSSpeccy is there, or say how to load it."""
     model, dataset, folder = _subject(options)
     tap = folder / f"{model.name}.tap"
     if not tap.is_file():
         tap = record(model, dataset, folder).tap
     fuse = next(filter(None, map(shutil.which, ("fuse", "fuse-sdl", "fuse-gtk"))), None)
-    if fuse is None:
+    if options.jsspeccy or (fuse is None and os.environ.get(FOLDER_VARIABLE)):
+        serve(tap, options.jsspeccy)
+    elif fuse:
+        return subprocess.run([fuse, "--machine", "48", "--graphics-filter", "2x", str(tap)], check=False).returncode
+    else:
         print(f'{tap}: open it in any Spectrum emulator, or type LOAD "" and play it to a real one (CAPS SHIFT + SPACE stops).')
         print("Fuse is not installed; with it (Debian: apt install fuse-emulator-gtk) this command starts the tape at once.")
-        return 0
-    return subprocess.run([fuse, "--machine", "48", "--graphics-filter", "2x", str(tap)], check=False).returncode
+    return 0
 
 
 def _subject(options: argparse.Namespace) -> tuple[IntegerModel, Dataset, Path]:

@@ -43,8 +43,9 @@ draw_changed:                   ; read the canvas, with a look at the keys now a
         call show_reading
         ld   hl, draw_turn
         inc  (hl)
-        bit  0, (hl)
-        jr   z, draw_shown      ; the pen is more pressing, every other time
+        ld   a, (hl)
+        and  3
+        jr   nz, draw_shown     ; the pen is more pressing, three times of four
         call draw_seen
 draw_shown:
         call look_at_pen

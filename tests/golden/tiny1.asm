@@ -58,48 +58,48 @@ edge_weight_page:
 ; random1: a neural network for the 48K Spectrum
 ; call classify with hl = a picture of 28 rows of 4 bytes, bit 7 leftmost; it returns a = the digit
 ; and the scores in `scores`, and changes af bc de hl ix
-        include"map.asm"
+        include "map.asm"
         org  32768
 program_end:                            ; must not pass 32768
         defs 32768 - $
 edge_weight_page_section_start:
-        include"edge_weight_page.asm"
+        include "edge_weight_page.asm"
 edge_weight_page_section_end:
         defs 33280 - $
 scores_section_start:
-        include"scores.asm"
+        include "scores.asm"
 scores_section_end:
         defs 33284 - $
 edge_sum_section_start:
-        include"edge_sum.asm"
+        include "edge_sum.asm"
 edge_sum_section_end:
         defs 33450 - $
 edge_code_section_start:
-        include"edge_code.asm"
+        include "edge_code.asm"
 edge_code_section_end:
         defs 33582 - $
 dense_sum_section_start:
-        include"dense_sum.asm"
+        include "dense_sum.asm"
 dense_sum_section_end:
         defs 33636 - $
 arg_max_section_start:
-        include"arg_max.asm"
+        include "arg_max.asm"
 arg_max_section_end:
         defs 33669 - $
 classify_section_start:
-        include"classify.asm"
+        include "classify.asm"
 classify_section_end:
         defs 33792 - $
 dense_product_page_section_start:
-        include"dense_product_page.asm"
+        include "dense_product_page.asm"
 dense_product_page_section_end:
         defs 34304 - $
 edge_column_page_section_start:
-        include"edge_column_page.asm"
+        include "edge_column_page.asm"
 edge_column_page_section_end:
         defs 34560 - $
 edge_level_page_section_start:
-        include"edge_level_page.asm"
+        include "edge_level_page.asm"
 edge_level_page_section_end:
 ;;;; map.asm
 ; hidden: edge_sum_2

@@ -16,16 +16,19 @@ from zxml.z80gen.kernels import KERNELS
 from zxml.z80gen.target import SPECTRUM_48K, Target
 
 RET_TSTATES = 10  # classify's own
-PROGRAM_NBYTES = 5376  # kept free at the start of memory for the program and its pictures
 
 
 @dataclass(frozen=True)
 class Program:
-    """What runs the net: files under asm/ for the start of the image, generated ones, and code that must be in fast RAM."""
+    """What runs the net: files under asm/ for the start of the image, generated ones, and code that must be in fast RAM.
+
+    nbytes: the room to leave for the files at the start of the image.
+    """
 
     sources: tuple[str, ...] = ()
     generated: Mapping[str, str] = field(default_factory=dict)
     fast: tuple[Section, ...] = ()
+    nbytes: int = 0
 
 
 NO_PROGRAM = Program()
@@ -123,7 +126,7 @@ def plan(model: IntegerModel, pictures: Pictures, program: Program = NO_PROGRAM,
     for steps in _chains(model, rejected):
         name = " + ".join(step.kernel.name for step in steps)
         try:
-            placed = place(_sections(steps, program), target)
+            placed = place(_sections(steps, program), target, program.nbytes)
         except PlanError as error:
             too_large.append(Rejected(name, str(error)))
             continue
@@ -139,10 +142,10 @@ def plan(model: IntegerModel, pictures: Pictures, program: Program = NO_PROGRAM,
     return Plan(model, target, program, steps, placed, mean, tuple(dict.fromkeys(rejected)))
 
 
-def place(sections: list[tuple[str, Section]], target: Target) -> tuple[Placed, ...]:
+def place(sections: list[tuple[str, Section]], target: Target, program_nbytes: int = 0) -> tuple[Placed, ...]:
     """Return each section at an address, in order of address: fixed ones first, then code, then tables where room is left.
 
-    sections: pairs of what needs it, for the error, and the section.
+    sections: pairs of what needs it, for the error, and the section; program_nbytes: kept free at the start of memory.
 
     Raises PlanError, saying by how many bytes, if one does not fit.
     """
@@ -150,7 +153,7 @@ def place(sections: list[tuple[str, Section]], target: Target) -> tuple[Placed, 
     for owner, section in sorted(sections, key=lambda pair: _urgency(pair[1])):
         regions = [(target.fast_addr, target.end_addr)]
         if section.place is Place.TABLE:
-            regions.append((target.program_addr + PROGRAM_NBYTES, target.fast_addr))
+            regions.append((target.program_addr + program_nbytes, target.fast_addr))
         found = _first_gap(section, placed, regions)
         if found is None:
             over = _shortfall(section, placed, regions)

@@ -20,12 +20,14 @@ GALLERY_PICTURES = 12  # the first of the test pictures
 CHALLENGE_PICTURES = 8  # hard ones among the next
 CHALLENGE_CHOICE = 2000
 GALLERY_NBYTES, CHALLENGE_NBYTES = 430, 340  # room for them
-TIMING_NBYTES = 101
+PROGRAM_NBYTES = 5120  # room for all that lies at the start of the image: code, texts, pictures
+TIMING_NBYTES = 101  # in fast RAM, since it counts T-states
+NORMALISE_NBYTES = 798  # there too, since drawings are read ten times a second
 MEMORY_NBYTES = 173  # and one a picture of the gallery
 
 SOURCES = (
     *(f"app/{name}" for name in ("app", "keys", "system", "gallery", "draw", "pen", "canvas", "challenge", "info", "screen")),
-    *(f"app/{name}" for name in ("picture", "unpack", "verdict", "bars", "numbers", "text", "normalise")),
+    *(f"app/{name}" for name in ("picture", "unpack", "verdict", "bars", "numbers", "text")),
     *(f"lib/{name}" for name in ("line_address", "mul_u16_u16", "div_u16_u8")),
     "texts",
     "pictures",
@@ -56,8 +58,9 @@ def gallery(model: IntegerModel, pictures: Pixels, labels: NDArray[np.uint8], fa
         "texts": texts(describe(model), info_lines(describe(model), facts or Facts())),
         "pictures": picture_source("gallery", shown, pictures, labels) + picture_source("challenge", hard, pictures, labels),
     }
-    fast = (Section("app/timing", TIMING_NBYTES, Place.FAST), Section("app/memory", MEMORY_NBYTES + len(shown), Place.FAST))
-    return Program(SOURCES, generated, fast)
+    sizes = {"timing": TIMING_NBYTES, "normalise": NORMALISE_NBYTES, "memory": MEMORY_NBYTES + len(shown)}
+    fast = tuple(Section(f"app/{name}", nbytes, Place.FAST) for name, nbytes in sizes.items())
+    return Program(SOURCES, generated, fast, PROGRAM_NBYTES)
 
 
 def choose_hard(model: IntegerModel, pictures: Pixels, labels: NDArray[np.uint8]) -> list[int]:

@@ -27,7 +27,7 @@ class AsmWriter:
     def op(self, text: str, comment: str = "") -> None:
         """Add an operation."""
         name, _, rest = text.partition(" ")
-        self._add(f"        {name:<5}{rest}".rstrip(), comment)
+        self._add(f"        {name:<4} {rest}".rstrip(), comment)
 
     def data(self, values: Iterable[int], comment: str = "", width: int = 16) -> None:
         """Add bytes, taken modulo 256, `width` (at most 16) a line, the comment at the first; lines of zeros become a defs."""

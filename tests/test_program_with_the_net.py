@@ -1,0 +1,79 @@
+"""The tape of the shipped net, in the hands of a person: what is shown is what the reference computes."""
+
+from __future__ import annotations
+
+import pytest
+
+from zxml import ir
+from zxml.cassette import FORMATS, Cassette, export_as, record
+from zxml.data import Dataset, load
+from zxml.files import product_folder
+from zxml.film import film_png
+from zxml.normalise import normalise
+from zxml.player import DIGITS, Player, tour
+from zxml.reference import run
+from zxml.z80gen.program import GALLERY_PICTURES
+
+pytestmark = pytest.mark.slow
+
+
+@pytest.fixture(scope="module")
+def dataset() -> Dataset:
+    return load("mnist")
+
+
+@pytest.fixture(scope="module")
+def cassette(dataset: Dataset, tmp_path_factory: pytest.TempPathFactory) -> Cassette:
+    return record(ir.load(product_folder("models") / "mnist.npz"), dataset, tmp_path_factory.mktemp("mnist"))
+
+
+@pytest.mark.parametrize("digit", DIGITS)
+def test_a_drawn_digit_is_read_as_the_reference_reads_it(cassette: Cassette, digit: int) -> None:
+    symbols = cassette.assembly.symbols
+    player = Player(cassette.tap, symbols, contention=True)
+    player.run(20)
+    player.enter("d")
+    player.draw(DIGITS[digit])
+    scores, digits = run(cassette.model, normalise(player.canvas())[None])
+    assert [player.word(symbols["scores"] + 2 * i) for i in range(10)] == scores[0].tolist()
+    assert player.byte("digit") == digits[0] == digit
+    assert player.text()[19].startswith(f"it reads {digit}")
+
+
+@pytest.mark.parametrize("contention", [False, True])
+def test_the_gallery_reads_and_times_as_planned(cassette: Cassette, dataset: Dataset, contention: bool) -> None:
+    player = Player(cassette.tap, cassette.assembly.symbols, contention=contention)
+    pictures, labels = dataset.test_images[:GALLERY_PICTURES], dataset.test_labels[:GALLERY_PICTURES]
+    right = run(cassette.model, pictures)[1] == labels
+    for shown, tstates in enumerate(cassette.plan.tstates(pictures), 1):
+        while player.byte("app_shown") < shown:
+            player.run(1)
+        player.run(10)
+        assert player.byte("app_right") == right[:shown].sum()
+        line = player.text()[21]
+        slower = 1.02 if contention else 1.0  # tables that lie in contended memory
+        assert tstates - 75 <= int(line[15:23].replace(",", "")) <= slower * tstates + 75
+
+
+def test_drawings_are_read_ten_times_a_second_even_large_ones(cassette: Cassette) -> None:
+    player = Player(cassette.tap, cassette.assembly.symbols, contention=True)
+    player.run(20)
+    player.enter("d")
+    player.draw([[(4, 4), (50, 4), (50, 50), (4, 50), (4, 8)]])
+    player.go_to((27, 8))
+    before = player.byte("draw_turn")
+    player.run(50, "a SPACE")
+    assert player.byte("draw_turn") - before >= 10
+
+
+@pytest.mark.parametrize("form", FORMATS)
+def test_each_format_is_the_same_twice(cassette: Cassette, form: str) -> None:
+    first = export_as(cassette, form).read_bytes()
+    assert export_as(cassette, form).read_bytes() == first
+    assert len(first) > 30_000
+
+
+def test_the_film_shows_every_screen(cassette: Cassette) -> None:
+    memories = tour(Player(cassette.tap, cassette.assembly.symbols))
+    assert len({bytes(memory[0x4000:0x5B00]) for memory in memories}) > 10
+    assert film_png(memories).startswith(b"\x89PNG")
