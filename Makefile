@@ -45,8 +45,8 @@ check: $(VENV)/dev ## lint, format and types
 	$(VENV)/bin/ruff format --check .
 	$(VENV)/bin/mypy
 
-golden: $(VENV)/dev ## write the golden assembly of the tests anew
-	ZXML_WRITE_GOLDEN=1 $(RUN) -m pytest tests/test_emit.py -k golden
+golden: $(VENV)/dev ## write the golden assembly and screens of the tests anew
+	ZXML_WRITE_GOLDEN=1 $(RUN) -m pytest tests/test_emit.py tests/test_app_screens.py -k golden
 
 clean: ## remove build/
 	rm -rf build

@@ -62,8 +62,8 @@ def test_drawings_are_read_ten_times_a_second_even_large_ones(cassette: Cassette
     player.draw([[(4, 4), (50, 4), (50, 50), (4, 50), (4, 8)]])
     player.go_to((27, 8))
     before = player.byte("draw_turn")
-    player.run(50, "a SPACE")
-    assert player.byte("draw_turn") - before >= 10
+    player.run(100, "a SPACE")
+    assert player.byte("draw_turn") - before >= 20
 
 
 @pytest.mark.parametrize("form", FORMATS)

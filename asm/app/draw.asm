@@ -9,7 +9,7 @@ AT_STICK:       equ BOTTOM_THIRD + 5 * 32 + 23
 LOOK_FRAMES:    equ 8           ; the pen moves for no more frames at a time
 
 ; draw - draw, until a key leads elsewhere
-; Bytes      153                (with its keys)
+; Bytes      154                (with its keys)
 draw:
         call draw_stage
         ld   hl, text_draw
@@ -44,8 +44,8 @@ draw_changed:                   ; read the canvas, with a look at the keys now a
         ld   hl, draw_turn
         inc  (hl)
         ld   a, (hl)
-        and  3
-        jr   nz, draw_shown     ; the pen is more pressing, three times of four
+        and  7
+        jr   nz, draw_shown     ; the pen is more pressing, seven times of eight
         call draw_seen
 draw_shown:
         call look_at_pen

@@ -18,8 +18,8 @@ SIDE_FOR_3:     equ 42          ; and from this one on, three
 ; In         hl = canvas: 56 rows of 7 bytes;  de = picture to write: 28 rows of 4 bytes
 ; Out        the picture;  carry set = it is blank: the canvas is, or has but specks between the points looked at
 ; Clobbers   af bc de hl ix
-; T-states   9939..147000       (a blank canvas; a bound, the worst known takes 146526; digits take 86000..142000)
-; Bytes      642                (and behind them 156 of buffers, whatever is in them)
+; T-states   9939..142000       (a blank canvas; a bound, the worst known takes 141326; digits take 84000..137000)
+; Bytes      651                (and behind them 156 of buffers, whatever is in them)
 ; Stack      8
 normalise:
         ld   (normalise_picture), de
@@ -311,20 +311,27 @@ normalise_row_added:
         ld   c, a
         jr   normalise_widen_next
 normalise_widen:                ; c = cells to widen the line by, to the right
-        ld   hl, normalise_line_end
-        ld   b, 8
-normalise_widen_byte:           ; hl = byte after the one to widen, b = bytes left
-        dec  l
+        ld   hl, normalise_line
+        ld   de, 0
+        ld   b, 4
+normalise_widen_pair:           ; hl = byte to widen, d = the one before it as it was, b = pairs left
         ld   e, (hl)
-        dec  l
-        ld   a, (hl)
+        ld   a, d
         rra                     ; carry = the cell before the byte
         ld   a, e
         rra
         or   e
-        inc  l
         ld   (hl), a
-        djnz normalise_widen_byte
+        inc  l
+        ld   d, (hl)
+        ld   a, e
+        rra
+        ld   a, d
+        rra
+        or   d
+        ld   (hl), a
+        inc  l
+        djnz normalise_widen_pair
 normalise_widen_next:
         dec  c
         jr   nz, normalise_widen
@@ -508,7 +515,6 @@ normalise_square_end:
 normalise_slack:
         defs 25                 ; a blank byte and the line, eight bytes, within a page
 normalise_line: equ normalise_slack / 16 * 16 + 17
-normalise_line_end: equ normalise_line + 8
 NORMALISE_LINE_HIGH: equ normalise_line / 256
 NORMALISE_LINE_LOW: equ normalise_line - NORMALISE_LINE_HIGH * 256
 normalise_buffers_end:

@@ -150,7 +150,7 @@ use_pen_end:
 ;
 ; In         b = frames since the last call;  c = 1 right + 2 left + 4 down + 8 up + 16 fire
 ; Clobbers   f a bc de hl ix
-; Bytes      123
+; Bytes      133
 move_pen:
         call colour_pen
         ld   a, c
@@ -161,9 +161,11 @@ move_pen:
 move_pen_on:
         ld   a, c
         and  15
-        jr   nz, move_pen_frame
+        jr   nz, move_pen_frames
         ld   (pen_held), a
         jr   move_pen_still
+move_pen_frames:
+        ld   ixl, 0             ; ixl = 1 once the pen has moved
 move_pen_frame:                 ; b = frames left
         ld   hl, pen_held
         ld   a, (hl)
@@ -182,6 +184,7 @@ move_pen_step:
         call nz, use_pen
         call hide_pen
         pop  bc
+        ld   ixl, 1
         ld   hl, pen_x
         ld   a, c
         call move_along
@@ -192,6 +195,9 @@ move_pen_step:
         call move_along
 move_pen_next:
         djnz move_pen_frame
+        ld   a, ixl
+        or   a
+        ret  z
 move_pen_still:
         bit  4, c
         call nz, use_pen
