@@ -5,7 +5,7 @@ MODEL  ?=
 VENV   := .venv
 RUN    := $(VENV)/bin/python
 NAME   := $(or $(MODEL),mnist)
-PYTEST := $(RUN) -m pytest -n auto
+PYTEST := $(RUN) -m pytest -n auto --dist loadgroup
 
 .DELETE_ON_ERROR:
 .DEFAULT_GOAL := help

@@ -34,6 +34,7 @@ WIDTH, HEIGHT = 256, 192
 SHADE = 40  # of 255: emulators disagree by less on a colour, and its two brightnesses differ by more
 HOLD_SECONDS = 0.2
 START_SECONDS = 20
+STARTS, READY_SECONDS = 4, 1.5  # how often Fuse is started at most, and how long it lives if it lives
 LIFE_SECONDS = 240  # Fuse is ended then, whatever happens
 NO_KEYS = (0,) * 8
 BREAK_KEYS = (1, 0, 0, 0, 0, 0, 0, 1)  # CAPS SHIFT and SPACE, in their half-rows
@@ -103,7 +104,7 @@ class Fuse:
         load = "--auto-load" if auto_load else "--no-auto-load"
         options = ["--no-sound", "--machine", machine, "--graphics-filter", "2x", load]
         command = ["timeout", "-k", "2", str(LIFE_SECONDS), "fuse", *options, str(file)]
-        self._fuse = self._start(command, self._environment)
+        self._fuse = self._start_living(command, self._environment)
 
     def __enter__(self) -> Fuse:
         return self
@@ -164,8 +165,15 @@ class Fuse:
         return display, {**os.environ, **added}
 
     @staticmethod
-    def _start(command: Sequence[str], environment: dict[str, str]) -> subprocess.Popen[bytes]:
-        return subprocess.Popen(command, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    def _start_living(command: Sequence[str], environment: dict[str, str]) -> subprocess.Popen[bytes]:
+        """Start Fuse; on a busy machine it may end at once, when its display is not ready, and is started again."""
+        for _ in range(STARTS):
+            fuse = subprocess.Popen(command, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+            try:
+                fuse.wait(READY_SECONDS)
+            except subprocess.TimeoutExpired:
+                return fuse
+        pytest.fail(f"Fuse ended by itself {STARTS} times with {fuse.returncode}")
 
     def _ask(self, *command: str) -> bytes:
         asked = subprocess.run(command, env=self._environment, check=True, capture_output=True, timeout=START_SECONDS)

@@ -11,12 +11,16 @@ import zx
 
 from tests.emulators import Fuse, Picture, png_picture
 from tests.fake_gallery import PROGRAM_ADDR, show, write_tape
+from zxml import ir
+from zxml.cassette import record
+from zxml.data import load
+from zxml.files import product_folder
 from zxml.spectrum import Spectrum, png, read_text
 from zxml.z80gen.snapshot import REGISTERS, sna_bytes, z80_bytes
 from zxml.z80gen.tzx import tzx_bytes
 from zxml.z80gen.wav import wav_bytes
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("emulators")]  # one at a time
 
 SHOWS = [show(7), show(5, digit=6), show(3)]
 COUNTS = [" 1 of  1 right", " 1 of  2 right", " 2 of  3 right"]
@@ -53,6 +57,19 @@ def test_fuse_loads_the_tape_and_shows_what_skoolkit_shows(tap: Path, tmp_path: 
     with Fuse(tmp_path, tap) as fuse:
         for picture in pictures:
             fuse.wait_picture(picture)
+        fuse.hold(*BREAK)
+        fuse.wait_text(23, OK)
+
+
+def test_fuse_plays_the_tape_of_the_shipped_net(tmp_path: Path) -> None:
+    model = ir.load(product_folder("models") / "mnist.npz")
+    cassette = record(model, load("mnist"), tmp_path / "mnist")
+    machine = Spectrum(cassette.tap, contention=True)
+    machine.run(FIRST_FRAMES)
+    with Fuse(tmp_path, cassette.tap) as fuse:
+        fuse.wait_picture(png_picture(machine.png(1)))
+        fuse.hold("d")
+        fuse.wait_text(19, "nothing yet")
         fuse.hold(*BREAK)
         fuse.wait_text(23, OK)
 
