@@ -31,6 +31,9 @@ train: $(VENV)/zxml ## train the default net anew
 verify: $(VENV)/zxml ## prove the tape in build/ once more
 	$(RUN) -m zxml verify $(NAME)
 
+report: $(VENV)/zxml ## print what was proved, the costs and the memory map
+	$(RUN) -m zxml report $(NAME)
+
 run: $(VENV)/zxml ## open the tape in the Fuse emulator
 	$(RUN) -m zxml run $(NAME)
 
@@ -61,4 +64,4 @@ $(VENV)/dev: $(VENV)/zxml
 	$(RUN) -m pip install --quiet --editable '.[dev]'
 	touch $@
 
-.PHONY: help tap train verify run test test-slow check golden clean
+.PHONY: help tap train verify report run test test-slow check golden clean

@@ -30,9 +30,10 @@ MAY_IMPORT = {  # of zxml; each part may import itself
     "console": BASE,
     "cassette": BASE | {"ir", "data", "reference", "z80gen", "spectrum"},
     "verify": BASE | {"ir", "data", "reference", "z80gen", "emulator", "spectrum", "cassette"},
+    "report": BASE | {"z80gen", "verify"},
     "train": BASE | {"ir", "spec", "data", "quant", "gpu", "console"},
     "player": BASE | {"spectrum"},
-    "commands": BASE | {"ir", "data", "gpu", "cassette", "console", "verify", "browser", "film", "player"},
+    "commands": BASE | {"ir", "data", "gpu", "cassette", "console", "verify", "report", "browser", "film", "player"},
     "cli": {"commands", "console", "cassette", "__version__"},
     "__main__": {"cli"},
 }

@@ -15,7 +15,8 @@ from zxml.data import Dataset
 from zxml.emulator import SkoolKitCpu
 from zxml.errors import VerifyError, ZxmlError
 from zxml.reference import run
-from zxml.verify import Evidence, interval95, measure, verify
+from zxml.report import report
+from zxml.verify import Evidence, interval95, measure, read_evidence, verify
 
 PICTURES = np.concatenate([extreme_pictures(), random_pictures(5, 26)])
 
@@ -52,6 +53,22 @@ def test_a_right_tape_is_proved_and_leaves_evidence_and_a_picture(cassette: Cass
     assert sum(layer["tstates"] for layer in written["layers"]) == pytest.approx(evidence.tstates_mean)
     assert [row["on_time_images"] for row in written["emulators"]] == [len(PICTURES)] * 2
     assert (cassette.folder / "screen.png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_the_report_tells_what_the_evidence_says(cassette: Cassette, dataset: Dataset) -> None:
+    evidence = verify(cassette, dataset)
+    assert read_evidence(cassette.folder / "evidence.json") == evidence
+    page = report(evidence, cassette.plan)
+    for words in ("40, of which 40 exact", "100.00 %", "edge_sum_4", "0x8000", "T-states slower", evidence.tap_sha256):
+        assert words in page
+
+
+def test_missing_or_foreign_evidence_is_one_line(tmp_path: Path) -> None:
+    with pytest.raises(VerifyError, match=r"no evidence yet; prove the tape"):
+        read_evidence(tmp_path / "evidence.json")
+    (tmp_path / "evidence.json").write_text('{"layers": [], "emulators": []}')
+    with pytest.raises(VerifyError, match=r"not the evidence of this version"):
+        read_evidence(tmp_path / "evidence.json")
 
 
 def fails(cassette: Cassette, dataset: Dataset) -> Evidence:

@@ -15,6 +15,7 @@ the whole path:
   python -m zxml.train mnist       train a net; writes build/mnist/model.npz
   python -m zxml tape mnist        compile it and make a tape; writes build/mnist/mnist.tap
   python -m zxml verify mnist      prove the tape on all 10,000 test pictures; writes build/mnist/evidence.json
+  python -m zxml report mnist      read what was proved
   python -m zxml run mnist         load it in an emulator
 
 MODEL is a name (build/NAME/model.npz, else a shipped net) or the path of a model file.
@@ -56,6 +57,7 @@ def parser() -> argparse.ArgumentParser:
     command("verify", commands.verify, "prove the tape on every test picture in two emulators; writes evidence.json")
     run = command("run", commands.run, "open the tape in the Fuse emulator or in a browser, or say how to load it elsewhere")
     run.add_argument("--jsspeccy", type=Path, metavar="DIR", help="a JSSpeccy you have built, to play in a browser with")
+    command("report", commands.report, "print the evidence, the costs, the memory map and what lost; writes report.md")
     command("film", commands.film, "make an animated picture of the program at work: build/NAME/film.png")
     return top
 

@@ -20,7 +20,8 @@ from zxml.film import film_png
 from zxml.gpu.device import devices as list_devices
 from zxml.ir import IntegerModel
 from zxml.player import Player, tour
-from zxml.verify import Evidence
+from zxml.report import report as make_report
+from zxml.verify import Evidence, read_evidence
 from zxml.verify import verify as prove
 
 TASK = "mnist"
@@ -93,6 +94,19 @@ def verify(options: argparse.Namespace) -> int:
     else:
         print(_summary(evidence, cassette))
     return 1 if evidence.differences else 0
+
+
+def report(options: argparse.Namespace) -> int:
+    """Write the evidence and the plan as a page."""
+    model, dataset, folder = _subject(options)
+    evidence = read_evidence(folder / "evidence.json")
+    if options.json:
+        _print_json(asdict(evidence))
+        return 0
+    page = make_report(evidence, choose_plan(model, dataset))
+    write_whole(folder / "report.md", page)
+    print(page)
+    return 0
 
 
 def run(options: argparse.Namespace) -> int:

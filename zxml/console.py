@@ -23,6 +23,9 @@ def guard(action: Callable[[], int]) -> int:
             raise
         print(f"zxml: {error}", file=sys.stderr)
         return 1
+    except BrokenPipeError:  # what reads the output, such as head, has seen enough
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
     except KeyboardInterrupt:
         print("zxml: stopped", file=sys.stderr)
         return 130

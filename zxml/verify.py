@@ -10,6 +10,7 @@ import json
 import math
 from collections.abc import Callable, Iterable
 from dataclasses import asdict, dataclass
+from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,6 +18,7 @@ from numpy.typing import NDArray
 from zxml.cassette import Cassette
 from zxml.data import Dataset
 from zxml.emulator import RETURN_ADDR, Cpu, KosarevCpu, SkoolKitCpu
+from zxml.errors import VerifyError
 from zxml.files import write_whole
 from zxml.reference import Values, trace
 from zxml.spectrum import Spectrum
@@ -129,6 +131,20 @@ def verify(cassette: Cassette, dataset: Dataset, track: Track = no_track) -> Evi
     )
     write_whole(cassette.folder / "evidence.json", json.dumps(asdict(evidence), indent=2) + "\n")
     return evidence
+
+
+def read_evidence(path: Path) -> Evidence:
+    """Return the evidence that verify wrote; raise VerifyError if it is missing or not whole."""
+    try:
+        table = json.loads(path.read_text(encoding="utf-8"))
+        table["layers"] = tuple(LayerEvidence(**row) for row in table["layers"])
+        table["emulators"] = tuple(EmulatorEvidence(**row) for row in table["emulators"])
+        lists = {name: tuple(table[name]) for name in ("interval95", "differences") if name in table}
+        return Evidence(**table | lists)
+    except FileNotFoundError:
+        raise VerifyError(f"{path}: no evidence yet; prove the tape with `python -m zxml verify`") from None
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise VerifyError(f"{path}: not the evidence of this version ({error}); prove the tape anew") from error
 
 
 def check_machine(cassette: Cassette, expected: dict[str, Values], labels: NDArray[np.uint8]) -> tuple[bytes, dict[str, str]]:
