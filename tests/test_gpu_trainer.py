@@ -1,6 +1,7 @@
 """Whole trainings on the device: they learn, repeat bit for bit, keep the best, and can be stopped."""
 
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -8,6 +9,8 @@ import pytest
 from zxml import data, reference
 from zxml.data import Dataset
 from zxml.errors import SpecError
+from zxml.gpu import trainer
+from zxml.gpu.checkpoint import fingerprint, load_checkpoint, save_checkpoint
 from zxml.gpu.device import choose
 from zxml.gpu.trainer import Progress, Trained, is_validated, train
 from zxml.spec import DistortSpec, HiddenSpec, ModelSpec, TrainingSpec
@@ -86,3 +89,37 @@ def test_long_trainings_validate_now_and_then_and_each_of_the_last_epochs() -> N
     assert validated[:3] == [1, 20, 40]
     assert validated[-20:] == list(range(381, 401))
     assert all(is_validated(epoch, 5) for epoch in range(1, 6))
+
+
+class KilledError(Exception):
+    """What ends a training in the middle, as a kill would."""
+
+
+def test_a_killed_training_continues_from_its_checkpoint_to_the_same_bits(
+    pictures: Dataset, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(trainer, "CHECKPOINT_SECONDS", 0)
+    spec = replace(SPEC, distort=DistortSpec(), training=replace(SPEC.training, epochs=4))
+    path = tmp_path / "checkpoint.npz"
+
+    def kill(at: Progress) -> None:
+        if at.epoch == 2:
+            raise KilledError
+
+    with pytest.raises(KilledError):
+        train(spec, pictures, choose(), kill, path)
+    assert path.is_file()
+    seen: list[int] = []
+    continued = train(spec, pictures, choose(), lambda at: seen.append(at.epoch), path)
+    assert seen == [3, 4]
+    assert not path.exists()
+    assert continued.model.sha256() == run(spec, pictures)[0].model.sha256()
+
+
+def test_the_checkpoint_of_another_training_and_a_broken_one_are_not_used(pictures: Dataset, tmp_path: Path) -> None:
+    path = tmp_path / "checkpoint.npz"
+    save_checkpoint(path, {"counts": np.zeros(4)}, fingerprint(SPEC, pictures, "device"))
+    assert load_checkpoint(path, fingerprint(SPEC, pictures, "device")) is not None
+    assert load_checkpoint(path, fingerprint(replace(SPEC, seed=2), pictures, "device")) is None
+    path.write_bytes(path.read_bytes()[:100])
+    assert load_checkpoint(path, fingerprint(SPEC, pictures, "device")) is None

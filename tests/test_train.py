@@ -1,6 +1,7 @@
 """The command line of training: what it prints, writes and returns."""
 
 import json
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -100,3 +101,13 @@ def test_a_missing_opencl_is_one_line_and_exit_1() -> None:
 
 def test_the_shipped_spec_is_read_and_keeps_its_name() -> None:
     assert read_spec(default_spec_path("mnist")).name == "mnist"
+
+
+def test_of_several_seeds_the_best_is_kept(quick: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert train.main([*quick, "--seeds", "3", "--json"]) == 0
+    out, err = capsys.readouterr()
+    found = {int(seed): float(share) for seed, share in re.findall(r"seed (\d): validation ([\d.]+)%", err)}
+    assert sorted(found) == [1, 2, 3]
+    assert found[json.loads(out)["seed"]] == max(found.values())
+    assert ir.load(tmp_path / "model.npz").seed == json.loads(out)["seed"]
+    assert not (tmp_path / "checkpoint.npz").exists()

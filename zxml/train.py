@@ -30,7 +30,7 @@ EXAMPLE = """example:
   python -m zxml.train mnist --epochs 20 --seed 7 --out build/quick
       a rough net in seconds
 
-Ctrl-C ends the training early and keeps the best net so far."""
+Ctrl-C ends the training early and keeps the best net so far. A training that was killed continues when it is started again."""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -53,6 +53,9 @@ def make_parser() -> argparse.ArgumentParser:
         "--device", metavar="D", help="OpenCL device: its number or a part of its name (default: the first GPU)"
     )
     parser.add_argument("--seed", type=whole_number(0), metavar="N", help="other random numbers than the spec's seed gives")
+    parser.add_argument(
+        "--seeds", type=whole_number(1), default=1, metavar="N", help="train with so many seeds and keep the best on validation"
+    )
     parser.add_argument("--epochs", type=whole_number(1), metavar="N", help="passes over the pictures, instead of the spec's")
     parser.add_argument(
         "--data", type=Path, metavar="FOLDER", help="a folder of four IDX files, instead of the pictures inside"
@@ -74,14 +77,25 @@ def whole_number(least: int) -> Callable[[str], int]:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Train as the command line says, write the model, and print what came of it."""
+    """Train as the command line says, write the best model, and print what came of it."""
     spec = choose_spec(options)
     chosen = device.choose(options.device)
     dataset = data.load(spec.task, options.data)
     path = (options.out or Path("build") / spec.name) / "model.npz"
     check_writable(path.parent)
-    trained = train_with_progress(spec, dataset, chosen)
-    ir.save(trained.model, path)
+    best: tuple[ModelSpec, Trained] | None = None
+    for seed in range(spec.seed, spec.seed + options.seeds):
+        trial = replace(spec, seed=seed)
+        trained = train_with_progress(trial, dataset, chosen, path.with_name("checkpoint.npz"))
+        if options.seeds > 1:
+            print(f"seed {seed}: validation {trained.accuracy:.2%}", file=sys.stderr, flush=True)
+        if best is None or trained.accuracy > best[1].accuracy:
+            best = trial, trained
+            ir.save(trained.model, path)
+        if trained.stopped:
+            break
+    assert best is not None
+    spec, trained = best
     print(as_json(trained, path, spec, chosen) if options.json else as_text(trained, path, spec))
     return 0
 
@@ -100,21 +114,21 @@ def choose_spec(options: argparse.Namespace) -> ModelSpec:
     return replace(spec, training=training, seed=spec.seed if options.seed is None else options.seed)
 
 
-def train_with_progress(spec: ModelSpec, dataset: data.Dataset, chosen: Any) -> Trained:
+def train_with_progress(spec: ModelSpec, dataset: data.Dataset, chosen: Any, checkpoint: Path) -> Trained:
     """Train with a bar on stderr if that is a terminal, and a few plain lines if not."""
     from zxml.gpu import trainer  # not before device.choose has told a missing pyopencl in one line
 
     epochs = spec.training.epochs
     if not sys.stderr.isatty():
         every = max(1, epochs // PLAIN_LINES)
-        return trainer.train(spec, dataset, chosen, lambda at: print_line(at) if at.epoch % every == 0 else None)
+        return trainer.train(spec, dataset, chosen, lambda at: print_line(at) if at.epoch % every == 0 else None, checkpoint)
     with tqdm(total=epochs, desc=spec.name, file=sys.stderr, bar_format=BAR, leave=False) as bar:
 
         def report(at: Progress) -> None:
             bar.set_postfix_str(describe(at), refresh=False)
-            bar.update()
+            bar.update(at.epoch - bar.n)
 
-        return trainer.train(spec, dataset, chosen, report)
+        return trainer.train(spec, dataset, chosen, report, checkpoint)
 
 
 def print_line(at: Progress) -> None:

@@ -26,6 +26,7 @@ GROUP = 256  # work-items of a group of group_update
 SHAPES = ("tiles", "groups")
 
 Buffer = Any  # pyopencl has no types
+State = dict[str, NDArray[np.float32]]
 
 # The buffers that are each kernel's arguments, in order; the kernels' headers say what they hold.
 FORWARD_ARGUMENTS = (
@@ -93,20 +94,36 @@ class TrainingStep:
         rows = np.zeros((self.lanes + 1, len(params.output_bias)))
         rows[: len(params.output)], rows[-1] = params.output, params.output_bias
         output = _with_moments(rows, self.lanes + 1, self.class_lanes)
-        self._write("hidden", hidden)
-        self._write("output", output)
+        self.restore(
+            {"hidden": hidden, "output": output, "scalars": np.array([float(params.temperature), 0, 0, 0], np.float32)}
+        )
+
+    def state(self) -> State:
+        """Return all that the next step depends on: parameters with their moments."""
+        shapes = {
+            "hidden": (self.pixels + 1, 3, self.lanes),
+            "output": (self.lanes + 1, 3, self.class_lanes),
+            "scalars": (4,),
+        }
+        return {name: self._read(name, shape) for name, shape in shapes.items()}
+
+    def restore(self, state: State) -> None:
+        """Set the parameters and moments to what `state` returned."""
+        for name, values in state.items():
+            self._write(name, values)
+        hidden, output = state["hidden"], state["output"]
         self._write("hidden_integers", np.rint(hidden[:, 0]).astype(self.integer))
         self._write("output_integers", np.rint(output[:, 0]))
         self._write("turned", np.rint(output[:-1, 0, : self.spec.output.units]).T.copy())
-        self._write("scalars", np.array([float(params.temperature), 0, 0, 0], np.float32))
         self._write("masks", np.zeros(self.spec.training.batch // TILE * self.pixels, np.uint32))
 
     def read_params(self) -> Params:
         """Return the parameters as they are now."""
         units, classes = self.spec.hidden.units, self.spec.output.units
-        hidden = self._read("hidden", (self.pixels + 1, 3, self.lanes))[:, 0, :units].astype(np.float64)
-        output = self._read("output", (self.lanes + 1, 3, self.class_lanes))[:, 0, :classes].astype(np.float64)
-        temperature = np.asarray(self._read("scalars", (4,))[0], np.float64)
+        state = self.state()
+        hidden = state["hidden"][:, 0, :units].astype(np.float64)
+        output = state["output"][:, 0, :classes].astype(np.float64)
+        temperature = np.asarray(state["scalars"][0], np.float64)
         return Params(hidden[:-1], hidden[-1], output[:units], output[-1], temperature)
 
     def _work(self) -> tuple[tuple[int, int], tuple[int, int]]:

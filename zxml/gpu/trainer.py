@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from dataclasses import astuple, dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,7 @@ import pyopencl as cl
 from zxml import reference
 from zxml.data import Dataset, pack_rows
 from zxml.errors import SpecError
+from zxml.gpu.checkpoint import Arrays, fingerprint, load_checkpoint, save_checkpoint
 from zxml.gpu.distort import Distorter
 from zxml.gpu.schedule import step_rates
 from zxml.gpu.step import TrainingStep
@@ -21,6 +23,7 @@ from zxml.quant.export import export
 from zxml.quant.params import Params, initial_params
 from zxml.spec import ModelSpec
 
+CHECKPOINT_SECONDS = 10
 STEPS_A_WAIT = 128  # steps between two looks at the keyboard
 EARLY_VALIDATIONS = 20  # spread over the training; validation costs about as much as one or two epochs
 LATE_EPOCHS = 20  # the last epochs are each validated: the learning rate is low, the best model is among them
@@ -54,22 +57,34 @@ class Trained:
     stopped: bool
 
 
-def train(spec: ModelSpec, dataset: Dataset, device: Any, report: Callable[[Progress], None]) -> Trained:
+def train(
+    spec: ModelSpec, dataset: Dataset, device: Any, report: Callable[[Progress], None], checkpoint: Path | None = None
+) -> Trained:
     """Train a net as its spec says and return the best of it; Ctrl-C keeps the best so far.
 
     device: as `zxml.gpu.device.choose` returns it; report: called after each epoch. The same spec, data and device give the
-    same bits. The test pictures are not used.
+    same bits. The test pictures are not used. checkpoint: a file that keeps the state every few seconds; a training that was
+    killed continues from it, to the same bits. It is removed at the end.
 
     Raises SpecError if there are fewer training pictures than one batch or no validation pictures, DeviceError if the device's
     driver does not build the kernels.
     """
     run = _Run(spec, dataset, device)
+    word = fingerprint(spec, dataset, device.name) if checkpoint else ""
+    if checkpoint:
+        run.restore(load_checkpoint(checkpoint, word))
+    saved = time.monotonic()
     try:
-        for epoch in range(1, spec.training.epochs + 1):
+        for epoch in range(run.epoch + 1, spec.training.epochs + 1):
             run.learn(epoch)
+            if checkpoint and time.monotonic() - saved > CHECKPOINT_SECONDS:
+                save_checkpoint(checkpoint, run.state(), word)
+                saved = time.monotonic()
             report(run.progress())
     except KeyboardInterrupt:
         run.stop()
+    if checkpoint:
+        checkpoint.unlink(missing_ok=True)
     return run.result()
 
 
@@ -94,7 +109,8 @@ class _Run:
         self.distorter = Distorter(self.queue, images, window, spec.distort, spec.seed) if distorted else None
         self.shuffle = np.random.default_rng([spec.seed, 1])
         self.stopped = False
-        self.epoch, self.loss = 0, np.nan
+        self.epoch, self.resumed = 0, 0  # the last epoch done, and the one continued from
+        self.loss = np.nan
         self.params = initial_params(spec)
         self.step.write_params(self.params)
         self.best_epoch, self.accuracy, self.best = 0, 0.0, -1.0
@@ -115,6 +131,24 @@ class _Run:
             self.validate(epoch)
         self.first_epoch_done = self.first_epoch_done or time.monotonic()
 
+    def state(self) -> Arrays:
+        """Return all that the rest of the training depends on."""
+        best = {f"best_{name}": array for name, array in self.params.items()}
+        counts = np.array([self.epoch, self.best_epoch, self.best, self.accuracy])
+        return {"counts": counts, **best, **self.step.state()}
+
+    def restore(self, arrays: Arrays | None) -> None:
+        """Go on from what `state` returned; the shuffles of the epochs since the start are drawn again."""
+        if arrays is None:
+            return
+        counts = arrays.pop("counts")
+        self.epoch = self.resumed = int(counts[0])
+        self.best_epoch, self.best, self.accuracy = int(counts[1]), float(counts[2]), float(counts[3])
+        self.params = Params(**{name: arrays.pop(f"best_{name}") for name, _ in self.params.items()})
+        self.step.restore(arrays)
+        for _ in range(self.epoch):
+            self.shuffle.permutation(len(self.dataset.train_labels))
+
     def validate(self, epoch: int) -> None:
         """Count the validation pictures that the exact integer model gets right; keep the model if none was better."""
         params = self.step.read_params()
@@ -125,7 +159,8 @@ class _Run:
     def progress(self) -> Progress:
         """Return where training stands; the first epoch, with its build, counts for the time left only while it is alone."""
         epoch, epochs, now = self.epoch, self.spec.training.epochs, time.monotonic()
-        pace = (now - self.first_epoch_done) / (epoch - 1) if epoch > 1 else now - self.start
+        done = epoch - self.resumed
+        pace = (now - self.first_epoch_done) / (done - 1) if done > 1 else now - self.start
         return Progress(epoch, epochs, self.loss, self.accuracy, self.best, pace * (epochs - epoch))
 
     def stop(self) -> None:
