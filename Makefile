@@ -15,15 +15,17 @@ help: ## print this list
 
 tap: $(VENV)/zxml ## train the default net, make its tape and prove it; MODEL=NAME: from the shipped integers
 ifeq ($(MODEL),)
-	$(MAKE) build/$(NAME)/model.npz
+	$(MAKE) build/$(NAME)/trained
 	$(RUN) -m zxml tape $(NAME)
 else
+	rm -f build/$(NAME)/trained
 	$(RUN) -m zxml tape models/$(MODEL).npz
 endif
 	$(RUN) -m zxml verify $(NAME)
 
-build/%/model.npz: models/%.toml | $(VENV)/zxml
+build/%/trained: models/%.toml | $(VENV)/zxml
 	$(RUN) -m zxml.train mnist --spec $<
+	touch $@
 
 train: $(VENV)/zxml ## train the default net anew
 	$(RUN) -m zxml.train mnist
