@@ -17,11 +17,13 @@ from zxml.console import guard
 from zxml.errors import SpecError
 from zxml.files import check_writable, product_folder
 from zxml.gpu import device
+from zxml.learn import command as learn_command
 from zxml.spec import ModelSpec, default_spec_path, read_spec
 
 if TYPE_CHECKING:
     from zxml.gpu.trainer import Progress, Trained
 
+COUNT = "count"  # the task that a Spectrum can learn by itself
 PLAIN_LINES = 10  # lines of progress where there is no terminal
 BAR = "{l_bar}{bar}| {n_fmt}/{total_fmt} epochs{postfix}"
 EXAMPLE = """example:
@@ -29,14 +31,30 @@ EXAMPLE = """example:
       trains the net of models/mnist.toml on the first OpenCL device and writes build/mnist/model.npz
   python -m zxml.train mnist --epochs 20 --seed 7 --out build/quick
       a rough net in seconds
+  python -m zxml.train count --test
+      what a Spectrum learns by itself, and how long it takes
 
 Ctrl-C ends the training early and keeps the best net so far. A training that was killed continues when it is started again."""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command; return its exit status: 0, 1 for an error of the user's, 2 for a wrong command line."""
-    options = make_parser().parse_args(arguments)
+    words = sys.argv[1:] if arguments is None else [*arguments]
+    if words[:1] == [COUNT]:
+        options = make_count_parser().parse_args(words[1:])
+        return guard(lambda: learn_command.run(options))
+    options = make_parser().parse_args(words)
     return guard(lambda: run(options))
+
+
+def make_count_parser() -> argparse.ArgumentParser:
+    """Return the parser of `python -m zxml.train count`."""
+    parser = argparse.ArgumentParser(
+        prog=f"python -m zxml.train {COUNT}",
+        description="Learn the digits as a Spectrum can by itself: count patterns, then correct, without one multiplication.",
+    )
+    learn_command.add_arguments(parser)
+    return parser
 
 
 def make_parser() -> argparse.ArgumentParser:
@@ -47,7 +65,7 @@ def make_parser() -> argparse.ArgumentParser:
         epilog=EXAMPLE,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    parser.add_argument("task", help=f"what to learn: {', '.join(known_tasks())}")
+    parser.add_argument("task", help=f"what to learn: {', '.join(known_tasks())}; or {COUNT}, which has options of its own")
     parser.add_argument("--spec", type=Path, metavar="FILE", help="the net and its recipe (default: models/TASK.toml)")
     parser.add_argument(
         "--device", metavar="D", help="OpenCL device: its number or a part of its name (default: the first GPU)"

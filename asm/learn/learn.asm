@@ -1,0 +1,31 @@
+; learn - a 48K that learns: the memory map, and all routines
+;
+; 0x6000     1,800 pictures, 13 bytes each, the ten digits in turn
+; 0xBC00     this file: routines, the line of code, the table of logarithms, counts
+; 0xCE00     weights: five pages a digit, two rows of patches a page, patch * 16 + pattern in a page
+        org  0xBC00
+        include "learn_constants.asm"
+learn_pictures: equ 0x6000
+learn_weight_page: equ 0xCE00
+learn_log_page:
+        include "learn_log_page.asm"
+        include "learn_scores.asm"
+        include "learn_code.asm"
+        include "learn_unpack.asm"
+        include "learn_count.asm"
+        include "learn_weigh.asm"
+        include "learn_correct.asm"
+        include "learn_pass.asm"
+learn_random:
+        defw 1
+learn_changed:
+        defw 0
+learn_digits:                           ; bias and score of each digit, u16
+        defs 40
+learn_rows:
+        defs 26
+        defs 0 - $ & 15
+learn_counts:
+        defs 12 * 10 * 16
+learn_end:
+        defb 0                          ; pyz80 leaves room at the end out
