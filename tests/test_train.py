@@ -116,7 +116,7 @@ def test_of_several_seeds_the_best_is_kept(quick: list[str], tmp_path: Path, cap
 def test_count_learns_as_a_spectrum_does_and_tells_each_stage(capsys: pytest.CaptureFixture[str]) -> None:
     assert train.main(["count", "--pictures", "300", "--passes", "2", "--json"]) == 0
     stages = json.loads(capsys.readouterr().out)
-    assert [stage["method"].split()[0] for stage in stages] == ["count", "correct", "correct"]
+    assert [stage["method"].split(",")[0] for stage in stages] == ["count", "correct", "correct"]
     assert all(stage["validation_accuracy"] > 0.85 for stage in stages)
     assert train.main(["count", "--pictures", "100000"]) == 1
     assert capsys.readouterr().err.startswith("zxml: ")
