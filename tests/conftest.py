@@ -1,6 +1,31 @@
-"""Settings of every test."""
+"""Settings of every test, and the program with the fake net, loaded from its tape."""
 
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
 from hypothesis import settings
+
+from tests.app_player import SHOWS, FakePlayer
+from tests.fake_gallery import build, write_tape
 
 settings.register_profile("same_examples_each_time", derandomize=True, deadline=None)
 settings.load_profile("same_examples_each_time")
+
+
+@pytest.fixture(scope="module")
+def symbols(tmp_path_factory: pytest.TempPathFactory) -> dict[str, int]:
+    return build(tmp_path_factory.mktemp("app"), SHOWS).symbols
+
+
+@pytest.fixture(scope="module")
+def tap(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return write_tape(tmp_path_factory.mktemp("tape"), SHOWS)
+
+
+@pytest.fixture
+def player(tap: Path, symbols: dict[str, int]) -> FakePlayer:
+    loaded = FakePlayer(tap, symbols, contention=True)
+    loaded.run(20)
+    return loaded
