@@ -9,10 +9,10 @@ import pytest
 
 from zxml.errors import DeviceError
 from zxml.gpu import program
-from zxml.gpu.device import choose
+from zxml.gpu.device import SHAPES, choose
 from zxml.gpu.host import HostTrainer
 from zxml.gpu.schedule import step_rates
-from zxml.gpu.step import SHAPES, TrainingStep, sums_fit_16_bits
+from zxml.gpu.step import TrainingStep, sums_fit_16_bits
 from zxml.quant.params import Params, Reals, initial_params
 from zxml.spec import HiddenSpec, InputSpec, ModelSpec, OutputSpec, TrainingSpec
 

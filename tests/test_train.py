@@ -120,3 +120,11 @@ def test_count_learns_as_a_spectrum_does_and_tells_each_stage(capsys: pytest.Cap
     assert all(stage["validation_accuracy"] > 0.85 for stage in stages)
     assert train.main(["count", "--pictures", "100000"]) == 1
     assert capsys.readouterr().err.startswith("zxml: ")
+
+
+@pytest.mark.parametrize("backend", ["tiles", "groups"])
+def test_the_backend_is_a_choice_and_is_printed(quick: list[str], capsys: pytest.CaptureFixture[str], backend: str) -> None:
+    assert train.main([*quick, "--backend", backend, "--json"]) == 0
+    out, err = capsys.readouterr()
+    assert f"kernels in {backend}" in err.splitlines()[0]
+    assert json.loads(out)["validation_accuracy"] > 0.2

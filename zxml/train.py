@@ -70,6 +70,7 @@ def make_parser() -> argparse.ArgumentParser:
     parser.add_argument(
         "--device", metavar="D", help="OpenCL device: its number or a part of its name (default: the first GPU)"
     )
+    parser.add_argument("--backend", choices=device.SHAPES, help="kernels for CPUs or for GPUs (default: as the device is)")
     parser.add_argument("--seed", type=whole_number(0), metavar="N", help="other random numbers than the spec's seed gives")
     parser.add_argument(
         "--seeds", type=whole_number(1), default=1, metavar="N", help="train with so many seeds and keep the best on validation"
@@ -101,10 +102,12 @@ def run(options: argparse.Namespace) -> int:
     dataset = data.load(spec.task, options.data)
     path = (options.out or Path("build") / spec.name) / "model.npz"
     check_writable(path.parent)
+    backend = options.backend or device.choose_shape(chosen)
+    print(f"training {spec.name} on {chosen.name.strip()}, kernels in {backend}", file=sys.stderr, flush=True)
     best: tuple[ModelSpec, Trained] | None = None
     for seed in range(spec.seed, spec.seed + options.seeds):
         trial = replace(spec, seed=seed)
-        trained = train_with_progress(trial, dataset, chosen, path.with_name("checkpoint.npz"))
+        trained = train_with_progress(trial, dataset, chosen, path.with_name("checkpoint.npz"), backend)
         if options.seeds > 1:
             print(f"seed {seed}: validation {trained.accuracy:.2%}", file=sys.stderr, flush=True)
         if best is None or trained.accuracy > best[1].accuracy:
@@ -132,21 +135,23 @@ def choose_spec(options: argparse.Namespace) -> ModelSpec:
     return replace(spec, training=training, seed=spec.seed if options.seed is None else options.seed)
 
 
-def train_with_progress(spec: ModelSpec, dataset: data.Dataset, chosen: Any, checkpoint: Path) -> Trained:
+def train_with_progress(spec: ModelSpec, dataset: data.Dataset, chosen: Any, checkpoint: Path, backend: str) -> Trained:
     """Train with a bar on stderr if that is a terminal, and a few plain lines if not."""
     from zxml.gpu import trainer  # not before device.choose has told a missing pyopencl in one line
 
     epochs = spec.training.epochs
     if not sys.stderr.isatty():
         every = max(1, epochs // PLAIN_LINES)
-        return trainer.train(spec, dataset, chosen, lambda at: print_line(at) if at.epoch % every == 0 else None, checkpoint)
+        return trainer.train(
+            spec, dataset, chosen, lambda at: print_line(at) if at.epoch % every == 0 else None, checkpoint, backend
+        )
     with tqdm(total=epochs, desc=spec.name, file=sys.stderr, bar_format=BAR, leave=False) as bar:
 
         def report(at: Progress) -> None:
             bar.set_postfix_str(describe(at), refresh=False)
             bar.update(at.epoch - bar.n)
 
-        return trainer.train(spec, dataset, chosen, report, checkpoint)
+        return trainer.train(spec, dataset, chosen, report, checkpoint, backend)
 
 
 def print_line(at: Progress) -> None:

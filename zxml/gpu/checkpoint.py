@@ -19,9 +19,9 @@ from zxml.spec import ModelSpec
 Arrays = dict[str, NDArray[Any]]
 
 
-def fingerprint(spec: ModelSpec, dataset: Dataset, device_name: str) -> str:
-    """Return a word that is the same only for the same training: spec, pictures, labels and device."""
-    digest = hashlib.sha256(json.dumps([asdict(spec), device_name], sort_keys=True).encode())
+def fingerprint(spec: ModelSpec, dataset: Dataset, engine: str) -> str:
+    """Return a word that is the same only for the same training: spec, pictures, labels, and the device with its kernels."""
+    digest = hashlib.sha256(json.dumps([asdict(spec), engine], sort_keys=True).encode())
     for array in (dataset.train_images, dataset.train_labels, dataset.validation_images, dataset.validation_labels):
         digest.update(np.ascontiguousarray(array).tobytes())
     return digest.hexdigest()

@@ -9,6 +9,9 @@ from zxml.errors import DeviceError
 
 CURE = 'install a driver, or a device that is the CPU itself: pip install "pyopencl[pocl]"'
 
+SHAPES = ("tiles", "groups")  # of the training kernels: kernels/lanes.cl
+GROUP = 256  # work-items of a group of group_update
+
 
 @dataclass(frozen=True)
 class DeviceInfo:
@@ -41,6 +44,11 @@ def choose(text: str | None = None) -> Any:
             return device
     listed = "; ".join(str(info) for info in devices())
     raise DeviceError(f"no OpenCL device {text!r}; there are: {listed}")
+
+
+def choose_shape(device: Any) -> str:
+    """Return the shape of kernels for a device: groups on whatever is no CPU and has groups large enough."""
+    return "tiles" if _kind(device) == "cpu" or device.max_work_group_size < GROUP else "groups"
 
 
 def _all_devices() -> list[Any]:

@@ -13,6 +13,7 @@ import numpy as np
 import pyopencl as cl
 from numpy.typing import NDArray
 
+from zxml.gpu.device import GROUP, choose_shape
 from zxml.gpu.program import SHARED, build
 from zxml.quant.fake import SAFE_PART
 from zxml.quant.params import BIAS_LIMIT, Params, logit_scale, param_limits, weight_limit
@@ -22,8 +23,6 @@ LANES = 16
 TILE = 32  # samples a work-item of tile_forward runs, one bit each in a mask word
 PIXEL_TILE = 10  # pixels a work-item of tile_update updates
 OUTPUT_TILE = 4  # rows of the output layer a work-item of tile_update updates
-GROUP = 256  # work-items of a group of group_update
-SHAPES = ("tiles", "groups")
 
 Buffer = Any  # pyopencl has no types
 State = dict[str, NDArray[np.float32]]
@@ -54,7 +53,7 @@ class TrainingStep:
         """Build the kernels and buffers.
 
         pictures: a buffer of (n, rows) uint32, as `zxml.data.pack_rows` makes them, of which this object keeps hold;
-        labels: (n,); max_steps: the most steps an epoch has; shape: one of SHAPES, chosen by the device if None.
+        labels: (n,); max_steps: the most steps an epoch has; shape: one of `device.SHAPES`, chosen by the device if None.
         """
         self.queue, self.spec, self.pictures = queue, spec, pictures
         self.shape = shape or choose_shape(queue.device)
@@ -203,11 +202,6 @@ class TrainingStep:
         values = np.empty(shape, np.float32)
         cl.enqueue_copy(self.queue, values, self.buffers[name])
         return values
-
-
-def choose_shape(device: Any) -> str:
-    """Return the shape of kernels for a device: groups on whatever is no CPU and has groups large enough."""
-    return "tiles" if device.type & cl.device_type.CPU or device.max_work_group_size < GROUP else "groups"
 
 
 def padded(units: int) -> int:

@@ -58,19 +58,25 @@ class Trained:
 
 
 def train(
-    spec: ModelSpec, dataset: Dataset, device: Any, report: Callable[[Progress], None], checkpoint: Path | None = None
+    spec: ModelSpec,
+    dataset: Dataset,
+    device: Any,
+    report: Callable[[Progress], None],
+    checkpoint: Path | None = None,
+    shape: str | None = None,
 ) -> Trained:
     """Train a net as its spec says and return the best of it; Ctrl-C keeps the best so far.
 
     device: as `zxml.gpu.device.choose` returns it; report: called after each epoch. The same spec, data and device give the
     same bits. The test pictures are not used. checkpoint: a file that keeps the state every few seconds; a training that was
-    killed continues from it, to the same bits. It is removed at the end.
+    killed continues from it, to the same bits. It is removed at the end. shape: of the kernels, one of `device.SHAPES`, chosen
+    by the device if None.
 
     Raises SpecError if there are fewer training pictures than one batch or no validation pictures, DeviceError if the device's
     driver does not build the kernels.
     """
-    run = _Run(spec, dataset, device)
-    word = fingerprint(spec, dataset, device.name) if checkpoint else ""
+    run = _Run(spec, dataset, device, shape)
+    word = fingerprint(spec, dataset, f"{device.name} {run.step.shape}") if checkpoint else ""
     if checkpoint:
         run.restore(load_checkpoint(checkpoint, word))
     saved = time.monotonic()
@@ -91,7 +97,7 @@ def train(
 class _Run:
     """One training under way: the device's buffers, the best model so far, and the clock."""
 
-    def __init__(self, spec: ModelSpec, dataset: Dataset, device: Any) -> None:
+    def __init__(self, spec: ModelSpec, dataset: Dataset, device: Any, shape: str | None) -> None:
         self.spec, self.dataset, self.start = spec, dataset, time.monotonic()
         self.steps = len(dataset.train_labels) // spec.training.batch
         if not self.steps or not len(dataset.validation_labels):
@@ -103,7 +109,7 @@ class _Run:
         flags = cl.mem_flags.READ_WRITE | cl.mem_flags.COPY_HOST_PTR
         packed = pack_rows(dataset.train_images, spec.input)
         self.pictures = cl.Buffer(self.queue.context, flags, hostbuf=packed)
-        self.step = TrainingStep(self.queue, spec, self.pictures, dataset.train_labels, self.steps)
+        self.step = TrainingStep(self.queue, spec, self.pictures, dataset.train_labels, self.steps, shape)
         distorted = any(astuple(spec.distort))
         images, window = dataset.train_images, spec.input
         self.distorter = Distorter(self.queue, images, window, spec.distort, spec.seed) if distorted else None
