@@ -24,7 +24,7 @@ learn_digits:                           ; bias and score of each digit, u16
         defs 40
 learn_rows:
         defs 26
-        defs 0 - $ & 15
+        defs 0 - $ + ($ + 15) / 16 * 16
 learn_counts:
         defs 12 * 10 * 16
 learn_end:

@@ -36,6 +36,6 @@ learn_code_segment:                     ; hl = operand of the segment's last slo
         ld   bc, 4
         add  ix, bc
         ld   a, l
-        cp   (learn_line_end + LEARN_SEGMENT - 6) & 255
+        cp   learn_line_end + LEARN_SEGMENT - 6 - (learn_line_end + LEARN_SEGMENT - 6) / 256 * 256
         jp   nz, learn_code_segment
         ret

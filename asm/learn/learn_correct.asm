@@ -122,7 +122,7 @@ learn_raise_more:
         inc  hl
         inc  hl
         ld   a, l
-        cp   (learn_line_end + 1) & 255
+        cp   learn_line_end + 1 - (learn_line_end + 1) / 256 * 256
         jr   nz, learn_raise_segment
         ret
 
@@ -158,6 +158,6 @@ learn_lower_more:
         inc  hl
         inc  hl
         ld   a, l
-        cp   (learn_line_end + 1) & 255
+        cp   learn_line_end + 1 - (learn_line_end + 1) / 256 * 256
         jr   nz, learn_lower_segment
         ret

@@ -22,7 +22,7 @@ learn_count_row:                        ; ix = the upper of two rows of pixels, 
         inc  ix
         inc  ix
         ld   a, ixl
-        cp   (learn_rows + 24) & 255
+        cp   learn_rows + 24 - (learn_rows + 24) / 256 * 256
         jr   nz, learn_count_row
         ret
 

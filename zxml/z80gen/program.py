@@ -22,7 +22,7 @@ CHALLENGE_CHOICE = 2000
 GALLERY_NBYTES, CHALLENGE_NBYTES = 430, 340  # room for them
 PROGRAM_NBYTES = 5120  # room for all that lies at the start of the image: code, texts, pictures
 TIMING_NBYTES = 101  # in fast RAM, since it counts T-states
-NORMALISE_NBYTES = 807  # there too, since drawings are read ten times a second
+NORMALISE_NBYTES = 807  # there too, since drawings are read while they are drawn
 MEMORY_NBYTES = 173  # and one a picture of the gallery
 
 SOURCES = (
