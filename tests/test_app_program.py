@@ -24,7 +24,7 @@ from zxml.z80gen.program import (
 
 PICTURES = random_pictures(5, 60)
 MODEL = random_model(1, units=12)
-READ = run(MODEL, PICTURES)[1].astype(np.uint8)
+READ = run(MODEL, PICTURES).digits.astype(np.uint8)
 
 
 def test_half_of_the_hard_pictures_are_read_wrong_and_none_is_in_the_gallery() -> None:

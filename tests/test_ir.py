@@ -33,9 +33,9 @@ def test_load_gives_back_what_save_wrote(tmp_path: Path) -> None:
     model = random_model(1)
     ir.save(model, tmp_path / "model.npz")
     again = ir.load(tmp_path / "model.npz")
-    assert ir.to_bytes(again) == ir.to_bytes(model)
+    assert again.to_bytes() == model.to_bytes()
     assert again.sha256() == model.sha256()
-    np.testing.assert_array_equal(run(again, PICTURES)[0], run(model, PICTURES)[0])
+    np.testing.assert_array_equal(run(again, PICTURES).scores, run(model, PICTURES).scores)
 
 
 @given(st.integers(-(2**40), 2**40), st.sampled_from([8, 16]))
@@ -55,9 +55,9 @@ def test_the_reference_equals_the_formula_written_out() -> None:
         sums = [(s + 128) % 256 - 128 for s in sums]
         levels = [min(max(s // 32 + 1, 0), 4) for s in sums]
         want = [int(scores.bias[o]) + sum(levels[u] * int(scores.weight[u, o]) for u in range(3)) for o in range(10)]
-        got, digit = run(model, picture[None])
-        assert got[0].tolist() == want
-        assert digit[0] == want.index(max(want))
+        said = run(model, picture[None])
+        assert said.scores[0].tolist() == want
+        assert said.digits[0] == want.index(max(want))
 
 
 def test_patches_are_numbered_in_raster_order_and_their_first_pixel_is_bit_0() -> None:
@@ -76,7 +76,7 @@ def test_show_has_a_row_for_each_layer() -> None:
 @pytest.mark.parametrize("cut", [0, 10, 1000])
 def test_a_broken_file_is_one_clear_line(tmp_path: Path, cut: int) -> None:
     path = tmp_path / "model.npz"
-    path.write_bytes(ir.to_bytes(random_model(1))[:cut])
+    path.write_bytes(random_model(1).to_bytes()[:cut])
     with pytest.raises(SpecError, match=r"model.npz: not a whole zxml model"):
         ir.load(path)
 

@@ -44,9 +44,9 @@ def test_a_drawn_digit_is_read_as_the_reference_reads_it(cassette: Cassette, dig
     player.run(20)
     player.enter("d")
     player.draw(DIGITS[digit])
-    scores, digits = run(cassette.model, normalise(player.canvas())[None])
-    assert [player.word(symbols["scores"] + 2 * i) for i in range(10)] == scores[0].tolist()
-    assert player.byte("digit") == digits[0] == digit
+    said = run(cassette.model, normalise(player.canvas())[None])
+    assert [player.word(symbols["scores"] + 2 * i) for i in range(10)] == said.scores[0].tolist()
+    assert player.byte("digit") == said.digits[0] == digit
     assert player.text()[19].startswith(f"it reads {digit}")
 
 
@@ -54,7 +54,7 @@ def test_a_drawn_digit_is_read_as_the_reference_reads_it(cassette: Cassette, dig
 def test_the_gallery_reads_and_times_as_planned(cassette: Cassette, dataset: Dataset, contention: bool) -> None:
     player = Player(cassette.tap, cassette.assembly.symbols, contention=contention)
     pictures, labels = dataset.test_images[:GALLERY_PICTURES], dataset.test_labels[:GALLERY_PICTURES]
-    right = run(cassette.model, pictures)[1] == labels
+    right = run(cassette.model, pictures).digits == labels
     for shown, tstates in enumerate(cassette.plan.tstates(pictures), 1):
         while player.byte("app_shown") < shown:
             player.run(1)

@@ -23,7 +23,7 @@ PICTURES = np.concatenate([extreme_pictures(), random_pictures(5, 26)])
 
 @pytest.fixture
 def dataset() -> Dataset:
-    labels = run(random_model(1, units=12), PICTURES)[1].astype(np.uint8)  # so that the net is always right
+    labels = run(random_model(1, units=12), PICTURES).digits.astype(np.uint8)  # so that the net is always right
     return Dataset("test", PICTURES, labels, PICTURES, labels, PICTURES, labels)
 
 

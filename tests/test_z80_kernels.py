@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import get_args
 
 import numpy as np
 import pytest
@@ -12,8 +13,8 @@ from numpy.typing import NDArray
 
 from tests.nets import extreme_pictures, models, random_model, random_pictures
 from zxml.emulator import RETURN_ADDR, Cpu, KosarevCpu, SkoolKitCpu
-from zxml.ir import ArgMax, Dense, IntegerModel, PatchSum, Requant
-from zxml.reference import trace
+from zxml.ir import Dense, IntegerModel, Layer, PatchSum
+from zxml.reference import answer, trace
 from zxml.z80gen.assemble import Assembly
 from zxml.z80gen.emit import build
 from zxml.z80gen.kernels import KERNELS
@@ -32,6 +33,7 @@ def make(model: IntegerModel) -> tuple[Plan, Assembly]:
 
 def check(cpu: Cpu, chosen: Plan, assembly: Assembly, pictures: NDArray[np.uint8]) -> None:
     expected, planned = trace(chosen.model, pictures), chosen.tstates(pictures)
+    said = answer(chosen.model, expected)
     for i, packed in enumerate(pack_pictures(pictures)):
         cpu.write(PICTURE_ADDR, bytes(packed))
         cpu.enter(assembly.symbols["classify"], PICTURE_ADDR)
@@ -39,8 +41,10 @@ def check(cpu: Cpu, chosen: Plan, assembly: Assembly, pictures: NDArray[np.uint8
         memory = cpu.read(0, 0x10000)
         for step in chosen.steps:
             got, want = step.kernel.read(memory, assembly.symbols, step.part), expected[step.part.layers[-1].name][i]
-            np.testing.assert_array_equal(got, np.atleast_1d(want), f"{step.name}, picture {i}, {cpu.name}")
-        assert cpu.a() == expected["digit"][i]
+            np.testing.assert_array_equal(got, want, f"{step.name}, picture {i}, {cpu.name}")
+            if step.is_exit and want[0]:
+                break
+        assert cpu.a() == said.digits[i]
         assert tstates == planned[i]
         assert tstates <= chosen.tstates_worst
 
@@ -114,4 +118,4 @@ def test_classify_keeps_iy_and_the_alternate_registers() -> None:
 
 
 def test_every_kind_of_layer_has_a_kernel() -> None:
-    assert {PatchSum, Requant, Dense, ArgMax} == {kind for kernel in KERNELS for kind in kernel.kinds}
+    assert set(get_args(Layer)) == {kind for kernel in KERNELS for kind in kernel.kinds}

@@ -58,7 +58,7 @@ def choose_plan(model: IntegerModel, dataset: Dataset) -> Plan:
     """
     sample, tests, labels = dataset.validation_images[:SAMPLE_PICTURES], dataset.test_images, dataset.test_labels
     alone = plan(model, sample)
-    accuracy = float((run(model, tests)[1] == labels).mean())
+    accuracy = float((run(model, tests).digits == labels).mean())
     facts = Facts(accuracy, float(alone.tstates(tests).mean()), alone.nbytes)
     return plan(model, sample, gallery(model, tests, labels, facts))
 

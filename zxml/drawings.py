@@ -33,7 +33,7 @@ def measure_drawings(
     shares: dict[int, list[float]] = {}
     for pen in pens:
         drawings = (draw(pictures, side, pen, seed=side) for side in sides)
-        shares[pen] = [float((run(model, normalise(drawing))[1] == labels).mean()) for drawing in drawings]
+        shares[pen] = [float((run(model, normalise(drawing)).digits == labels).mean()) for drawing in drawings]
     return shares
 
 

@@ -47,6 +47,9 @@ class Cpu(Protocol):
     def a(self) -> int:
         """Return register a."""
 
+    def carry(self) -> bool:
+        """Return the carry flag."""
+
 
 def call(cpu: Cpu, addr: int, hl: int = 0) -> int:
     """Run a routine to its end and return its T-states, without a CALL and with its RET."""
@@ -105,6 +108,10 @@ class SkoolKitCpu:
         """Return register a."""
         return int(self._simulator.registers[0])
 
+    def carry(self) -> bool:
+        """Return the carry flag."""
+        return bool(self._simulator.registers[1] & 1)
+
     def registers(self) -> dict[str, int]:
         """Return every register pair, for tests of what a routine changes."""
         r = self._simulator.registers
@@ -151,3 +158,7 @@ class KosarevCpu:
     def a(self) -> int:
         """Return register a."""
         return int(self._machine.a)
+
+    def carry(self) -> bool:
+        """Return the carry flag."""
+        return bool(self._machine.f & 1)

@@ -5,69 +5,141 @@ The Z80 code, the OpenCL code and the quantisation are all tested against this p
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import assert_never
 
 import numpy as np
 from numpy.typing import NDArray
 
 from zxml.errors import SpecError
-from zxml.ir import PICTURE_SIDE, ArgMax, Dense, IntegerModel, Layer, PatchSum, Requant, wrap
+from zxml.ir import (
+    PATCH_SIDE,
+    PICTURE_SIDE,
+    ArgMax,
+    Codebook,
+    CodeSum,
+    Conv,
+    Dense,
+    Exit,
+    IntegerModel,
+    Layer,
+    PatchConv,
+    PatchSum,
+    Pool,
+    Requant,
+    Window,
+    sources,
+    wrap,
+)
+from zxml.ir.ranges import pool, windows
 
 Pictures = NDArray[np.uint8]
 Values = NDArray[np.int64]
 
+BATCH = 500  # pictures at a time, which bounds the memory that windows take
 
-def run(model: IntegerModel, pictures: Pictures) -> tuple[Values, Values]:
-    """Return the scores (n, classes) and the digits (n,) of pictures (n, 28, 28) of zeros and ones."""
-    outputs = trace(model, pictures)
-    return list(outputs.values())[-2], list(outputs.values())[-1]
+
+@dataclass(frozen=True, eq=False)
+class Answers:
+    """What a model says of n pictures: scores (n, classes), digits (n,), and which of its exits each left by (n,).
+
+    Exits are numbered from 0; the last is the model's end. The scores are those of the exit.
+    """
+
+    scores: Values
+    digits: Values
+    exits: Values
+
+
+def run(model: IntegerModel, pictures: Pictures) -> Answers:
+    """Return what the model says of pictures (n, 28, 28) of zeros and ones."""
+    return answer(model, trace(model, pictures))
+
+
+def answer(model: IntegerModel, outputs: dict[str, Values]) -> Answers:
+    """Return what the model says, from the outputs of its layers as `trace` returns them."""
+    values = list(outputs.values())
+    ways_out = [number for number, layer in enumerate(model.layers) if isinstance(layer, Exit)]
+    scores, exits = values[-2], np.full(len(values[-2]), len(ways_out))
+    for way, number in reversed([*enumerate(ways_out)]):
+        leaves = values[number][:, 0] == 1
+        scores, exits = np.where(leaves[:, None], values[number - 1], scores), np.where(leaves, way, exits)
+    return Answers(scores, scores.argmax(axis=1), exits)
 
 
 def trace(model: IntegerModel, pictures: Pictures, wrapping: bool = True) -> dict[str, Values]:
-    """Return each layer's output, (n, units), by layer name; with wrapping=False sums keep all their bits.
+    """Return each layer's output by its name, (n, ...), as if no picture left early; wrapping=False: sums keep all their bits.
 
     Raises SpecError unless pictures have shape (n, 28, 28).
     """
     if pictures.ndim != 3 or pictures.shape[1:] != (PICTURE_SIDE, PICTURE_SIDE):
         raise SpecError(f"pictures must have shape (n, {PICTURE_SIDE}, {PICTURE_SIDE}), got {pictures.shape}")
-    values: Values = pictures.astype(np.int64)
-    outputs = {}
-    for layer in model.layers:
-        values = _apply(layer, values, wrapping)
-        outputs[layer.name] = values
-    return outputs
+    parts = [_trace(model, pictures[start : start + BATCH], wrapping) for start in range(0, max(1, len(pictures)), BATCH)]
+    return {layer.name: np.concatenate(values) for layer, values in zip(model.layers, zip(*parts, strict=True), strict=True)}
+
+
+def _trace(model: IntegerModel, pictures: Pictures, wrapping: bool) -> list[Values]:
+    outputs = [pictures.astype(np.int64)]
+    for layer, source in zip(model.layers, sources(model.layers), strict=True):
+        outputs.append(_apply(layer, outputs[source + 1], wrapping))
+    return outputs[1:]
 
 
 def _apply(layer: Layer, values: Values, wrapping: bool) -> Values:
     match layer:
         case PatchSum():
-            total = layer.bias + _patch_sums(layer, values)
+            total = layer.bias + _row_sums(layer.table, patch_patterns(layer, values))
+        case PatchConv(window=window, table=table):
+            return np.asarray(table[_window_patterns(cut(values, window))], np.int64)
+        case Pool():
+            return pool(values)
+        case Codebook(code=code):
+            return np.asarray(code[(values << np.arange(8)).sum(axis=3)][..., None], np.int64)
+        case CodeSum():
+            total = layer.bias + _row_sums(layer.table, values.reshape(len(values), -1))
+        case Conv():
+            total = layer.bias + _products(windows(values), layer.weight.reshape(-1, len(layer.bias)))
         case Dense():
-            # doubles hold every integer below 2**53 exactly, and BLAS is fast on them
-            total = layer.bias + (values.astype(np.float64) @ layer.weight.astype(np.float64)).astype(np.int64)
+            total = layer.bias + _products(values.reshape(len(values), -1), layer.weight)
         case Requant(shift=shift, levels=levels):
             return np.asarray(np.clip((values >> shift) + 1, 0, levels))
+        case Exit(gap=gap):
+            ordered = np.sort(values, axis=1)
+            return np.asarray(ordered[:, -1:] - ordered[:, -2:-1] >= gap, np.int64)
         case ArgMax():
-            return np.asarray(values.argmax(axis=1))
+            return np.asarray(values.argmax(axis=1)[:, None])
         case _:
             assert_never(layer)
     return wrap(total, layer.sum_bits) if wrapping else total
 
 
-def _patch_sums(layer: PatchSum, pictures: Values) -> Values:
-    """Return the sum of the rows that each picture's patches pick, (n, units)."""
-    patterns = patch_patterns(layer, pictures)
-    total = layer.table[:, 0].sum(axis=0, dtype=np.int64)  # the rows of a blank picture
-    for pattern in range(1, layer.table.shape[1]):
-        rows = (layer.table[:, pattern] - layer.table[:, 0]).astype(np.float64)
-        total = total + ((patterns == pattern).astype(np.float64) @ rows).astype(np.int64)
-    return np.asarray(total)
+def _products(values: Values, weight: NDArray[np.int32]) -> Values:
+    """Return values (..., inputs) times weight (inputs, units): doubles hold integers below 2**53, and BLAS is fast on them."""
+    return np.asarray(values.astype(np.float64) @ weight.astype(np.float64)).astype(np.int64)
+
+
+def _row_sums(table: NDArray[np.int32], picks: Values) -> Values:
+    """Return the sums of the rows of table (places, choices, units) that picks (n, places) pick, (n, units)."""
+    total = table[:, 0].sum(axis=0, dtype=np.int64)  # where every pick is 0
+    for choice in range(1, table.shape[1]):
+        total = total + _products(picks == choice, table[:, choice] - table[:, 0])
+    return np.asarray(np.broadcast_to(total, (len(picks), table.shape[2])))
 
 
 def patch_patterns(layer: PatchSum, pictures: Values) -> Values:
     """Return the pattern of each patch, (n, patches)."""
-    window, high, wide = layer.window, layer.patch_rows, layer.patch_cols
-    cut = pictures[:, window.top : window.top + window.rows, window.left : window.left + window.cols]
-    pixels = cut.reshape(len(cut), window.rows // high, high, window.cols // wide, wide)
+    high, wide = layer.patch_rows, layer.patch_cols
+    seen = cut(pictures, layer.window)
+    pixels = seen.reshape(len(seen), layer.window.rows // high, high, layer.window.cols // wide, wide)
     weights = 1 << np.arange(high * wide).reshape(1, 1, high, 1, wide)
-    return np.asarray((pixels * weights).sum(axis=(2, 4)).reshape(len(cut), -1))
+    return np.asarray((pixels * weights).sum(axis=(2, 4)).reshape(len(seen), -1))
+
+
+def _window_patterns(seen: Values) -> Values:
+    """Return the 3 x 3 pattern at each place of pictures (n, rows, cols), (n, rows - 2, cols - 2)."""
+    return np.asarray((windows(seen[..., None]) << np.arange(PATCH_SIDE**2)).sum(axis=3))
+
+
+def cut(pictures: Values, window: Window) -> Values:
+    """Return the window's part of pictures (n, 28, 28)."""
+    return pictures[:, window.top : window.top + window.rows, window.left : window.left + window.cols]

@@ -188,5 +188,5 @@ def is_validated(epoch: int, epochs: int) -> bool:
 
 def measure(model: IntegerModel, dataset: Dataset) -> float:
     """Return the part of the validation pictures that a model gets right."""
-    _, digits = reference.run(model, dataset.validation_images)
+    digits = reference.run(model, dataset.validation_images).digits
     return float((digits == dataset.validation_labels).mean())

@@ -14,6 +14,7 @@ from pathlib import Path
 
 from zxml.errors import ZxmlError
 from zxml.files import product_folder, write_whole
+from zxml.ir import PICTURE
 from zxml.z80gen.assemble import Assembly, assemble
 from zxml.z80gen.kernel import Section
 from zxml.z80gen.plan import Plan
@@ -93,12 +94,22 @@ def _classify(plan: Plan) -> str:
     writer.comment("Clobbers   af bc de hl ix")
     writer.comment(f"T-states   {plan.tstates_mean:,.0f} on average, at most {plan.tstates_worst:,}")
     writer.label("classify")
+    if plan.keeps_picture:
+        writer.op("ld   (classify_picture), hl")
     for number, step in enumerate(plan.steps):
         writer.label(f"classify_{number}", f"{step.name}: {step.kernel.name}")
-        for routine in step.kernel.routines:
-            writer.op(f"call {routine}")
+        if number and step.kernel.takes == PICTURE:
+            writer.op("ld   hl, (classify_picture)")
+        for line in step.kernel.calls(step.part):
+            writer.op(line)
+        if step.is_exit:
+            writer.label(f"classify_{number}_exit", "carry: the answer is given, a = digit")
+            writer.op("ret  c")
     writer.label(f"classify_{len(plan.steps)}")
     writer.op("ret")
+    if plan.keeps_picture:
+        writer.label("classify_picture", "address")
+        writer.op("defs 2")
     return writer.text()
 
 

@@ -44,12 +44,13 @@ class Section:
 class Part:
     """The run of a model's layers that one kernel computes.
 
-    before: the layer that feeds it (None at the start); inputs: the proved range of what comes in.
+    before: the layer that feeds it (None: the picture); inputs: the proved range of what comes in; shape: its shape.
     """
 
     before: Layer | None
     inputs: Range
     layers: tuple[Layer, ...]
+    shape: tuple[int, ...]
 
 
 @dataclass(frozen=True)
@@ -57,25 +58,34 @@ class Kernel:
     """One way to compute a run of layers on the Z80.
 
     kinds: the layers it computes, in order; takes, gives: what it reads and leaves, which must match its neighbours'.
-    routines: what the program calls, in order; the first is entered with the picture's address in hl if takes is "picture".
+    keeps: what it leaves of layers before its last, by their place in kinds, for layers after an Exit that go on from them.
+    calls(part): lines of 3 bytes each, such as `call edge_sum`, that the program is to run, in order; the first is entered with
+    the picture's address in hl if takes is "picture". A kernel of an Exit ends with carry set where the answer is given.
     fits(part): None, or the reason why it cannot compute these layers.
     cost(part): bytes and T-states. count(part, inputs, outputs): how much of each term of the cost each picture has, from the
     values before the layers, (n, ...), and those after each of them.
     constants(part): values of its EQUs. sections(part): its code, buffers and tables.
-    read(memory, symbols, part): the last layer's output, (units,), as the Z80 left it in 64K of memory.
+    read(memory, symbols, part): the last layer's output, in its shape, as the Z80 left it in 64K of memory.
     """
 
     name: str
     kinds: tuple[type[Layer], ...]
     takes: str
     gives: str
-    routines: tuple[str, ...]
+    calls: Callable[[Part], tuple[str, ...]]
     fits: Callable[[Part], str | None]
     cost: Callable[[Part], Cost]
     count: Callable[[Part, Values, list[Values]], Counts]
     constants: Callable[[Part], dict[str, int]]
     sections: Callable[[Part], tuple[Section, ...]]
     read: Callable[[bytes, Symbols, Part], Values]
+    keeps: Mapping[int, str] = field(default_factory=dict)
+
+
+def call(*routines: str) -> Callable[[Part], tuple[str, ...]]:
+    """Return the `calls` of a kernel that just calls routines."""
+    lines = tuple(f"call {routine}" for routine in routines)
+    return lambda part: lines
 
 
 def table(

@@ -8,14 +8,15 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from zxml.errors import PlanError
-from zxml.ir import IntegerModel, Range
+from zxml.ir import PICTURE, PICTURE_SIDE, Exit, IntegerModel, Range, sources
 from zxml.reference import Pictures, trace
 from zxml.z80gen.cost import Cost
 from zxml.z80gen.kernel import Kernel, Part, Place, Section, Values
 from zxml.z80gen.kernels import KERNELS
 from zxml.z80gen.target import SPECTRUM_48K, Target
 
-RET_TSTATES = 10  # classify's own
+RET_TSTATES, LEAVE_TSTATES, STAY_TSTATES = 10, 11, 5  # classify's own: ret; ret c, taken and not
+PICTURE_TSTATES = 16  # keeping the picture's address, or taking it again
 
 
 @dataclass(frozen=True)
@@ -46,6 +47,11 @@ class Step:
     def name(self) -> str:
         """The name of the first layer it computes."""
         return self.part.layers[0].name
+
+    @property
+    def is_exit(self) -> bool:
+        """Whether it may end the classification."""
+        return isinstance(self.part.layers[-1], Exit)
 
 
 @dataclass(frozen=True)
@@ -87,9 +93,9 @@ class Plan:
         return sum(step.cost.nbytes for step in self.steps)
 
     @property
-    def classes(self) -> int:
-        """How many scores there are."""
-        return self.model.ranges()[-2].shape[0]
+    def keeps_picture(self) -> bool:
+        """Whether a step after the first takes the picture again."""
+        return any(step.kernel.takes == PICTURE for step in self.steps[1:])
 
     @property
     def program_end(self) -> int:
@@ -99,15 +105,24 @@ class Plan:
     def tstates(self, pictures: Pictures) -> Values:
         """Return the exact T-states that each picture takes on uncontended memory, (n,), classify's CALL excluded."""
         outputs = [pictures.astype(np.int64), *trace(self.model, pictures).values()]
-        total = np.full(len(pictures), RET_TSTATES, np.int64)
+        taken = [outputs[source + 1] for source in sources(self.model.layers)]
+        total = np.full(len(pictures), RET_TSTATES + PICTURE_TSTATES * self.keeps_picture, np.int64)
+        runs = np.ones(len(pictures), np.int64)  # 0 once a picture has left
         for step, first, last in _spans(self.steps):
-            total += step.cost.tstates(step.kernel.count(step.part, outputs[first], outputs[first + 1 : last + 1]))
+            total += runs * step.cost.tstates(step.kernel.count(step.part, taken[first], outputs[first + 1 : last + 1]))
+            total += runs * PICTURE_TSTATES * (first > 0 and step.kernel.takes == PICTURE)
+            if step.is_exit:
+                leaves = outputs[last][:, 0]
+                total += runs * np.where(leaves, LEAVE_TSTATES - RET_TSTATES, STAY_TSTATES)
+                runs = runs * (1 - leaves)
         return total
 
     @property
     def tstates_worst(self) -> int:
         """No picture takes more T-states than this."""
-        return RET_TSTATES + sum(step.cost.worst for step in self.steps)
+        fixed = RET_TSTATES + STAY_TSTATES * sum(step.is_exit for step in self.steps)
+        again = sum(step.kernel.takes == PICTURE for step in self.steps[1:])
+        return fixed + PICTURE_TSTATES * (self.keeps_picture + again) + sum(step.cost.worst for step in self.steps)
 
     def memory_map(self) -> str:
         """Return a table of what lies where."""
@@ -170,9 +185,15 @@ def _urgency(section: Section) -> tuple[bool, bool, int, int]:
 
 def _sections(steps: tuple[Step, ...], program: Program) -> list[tuple[str, Section]]:
     """Return all that has to be placed, each with what needs it; the code that calls the kernels in turn is one of them."""
-    calls = sum(len(step.kernel.routines) for step in steps)
-    found = [("program", section) for section in (*program.fast, Section("classify", 3 * calls + 1, Place.FAST))]
-    return found + [(f"layer {step.name}", section) for step in steps for section in step.kernel.sections(step.part)]
+    size = 1 + sum(3 * len(step.kernel.calls(step.part)) + step.is_exit for step in steps)
+    again = sum(step.kernel.takes == PICTURE for step in steps[1:])
+    size += 3 * again + (5 if again else 0)  # the address: 3 bytes to keep it, 3 to take it, 2 to hold it
+    found = [("program", section) for section in (*program.fast, Section("classify", size, Place.FAST))]
+    found += [(f"layer {step.name}", section) for step in steps for section in step.kernel.sections(step.part)]
+    unique: dict[str, tuple[str, Section]] = {}
+    for owner, section in found:
+        unique.setdefault(section.source, (owner, section))  # what several kernels share comes once
+    return [*unique.values()]
 
 
 def _first_gap(section: Section, placed: list[Placed], regions: list[tuple[int, int]]) -> int | None:
@@ -214,21 +235,25 @@ def _spans(steps: tuple[Step, ...]) -> Iterator[tuple[Step, int, int]]:
 def _chains(model: IntegerModel, rejected: list[Rejected]) -> Iterator[tuple[Step, ...]]:
     """Yield every sequence of kernels that computes the model, and note the kernels that do not fit."""
     ranges = [Range(0, 1), *(row.out for row in model.ranges())]
+    shapes = [(PICTURE_SIDE, PICTURE_SIDE), *(row.shape for row in model.ranges())]
+    taken = list(sources(model.layers))
 
-    def extend(first: int, takes: str) -> Iterator[tuple[Step, ...]]:
+    def extend(first: int, formats: Mapping[int, str]) -> Iterator[tuple[Step, ...]]:
         if first == len(model.layers):
             yield ()
             return
+        source = taken[first]
         for kernel in KERNELS:
             layers = model.layers[first : first + len(kernel.kinds)]
-            if tuple(map(type, layers)) != kernel.kinds or kernel.takes != takes:
+            if tuple(map(type, layers)) != kernel.kinds or formats.get(source) != kernel.takes:
                 continue
-            part = Part(model.layers[first - 1] if first else None, ranges[first], layers)
+            part = Part(model.layers[source] if source >= 0 else None, ranges[source + 1], layers, shapes[source + 1])
             reason = kernel.fits(part)
             if reason:
                 rejected.append(Rejected(kernel.name, f"layer {layers[0].name}: {reason}"))
                 continue
-            for rest in extend(first + len(layers), kernel.gives):
+            left = {first + place: form for place, form in kernel.keeps.items()} | {first + len(layers) - 1: kernel.gives}
+            for rest in extend(first + len(layers), {**formats, **left}):
                 yield (Step(kernel, part, kernel.cost(part)), *rest)
 
-    yield from extend(0, "picture")
+    yield from extend(0, {-1: PICTURE})

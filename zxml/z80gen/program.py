@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from zxml.ir import IntegerModel, PatchSum
-from zxml.reference import trace
+from zxml.reference import run
 from zxml.z80gen.kernel import Place, Section
 from zxml.z80gen.plan import Program
 from zxml.z80gen.writer import AsmWriter
@@ -68,12 +68,12 @@ def choose_hard(model: IntegerModel, pictures: Pixels, labels: NDArray[np.uint8]
 
     The gallery's come last: a player may have seen them.
     """
-    scores, digits = list(trace(model, pictures).values())[-2:]
-    ordered = np.sort(scores, axis=1)
+    said = run(model, pictures)
+    ordered = np.sort(said.scores, axis=1)
     doubt = (ordered[:, -1] - ordered[:, -2]) / np.maximum(1, ordered[:, -1] - ordered[:, 0])
     doubt[:GALLERY_PICTURES] += 1
     order = np.argsort(doubt, kind="stable")
-    right = digits[order] == labels[order]
+    right = said.digits[order] == labels[order]
     wrong_share = min(CHALLENGE_PICTURES // 2, int((~right).sum()))
     chosen = [*order[~right][:wrong_share], *order[right][: CHALLENGE_PICTURES - wrong_share]]
     return sorted(int(number) for number in chosen)

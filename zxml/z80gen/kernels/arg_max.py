@@ -6,7 +6,7 @@ import numpy as np
 
 from zxml.ir import ArgMax
 from zxml.z80gen.cost import Cost, Counts, Term
-from zxml.z80gen.kernel import Kernel, Part, Place, Section, Symbols, Values
+from zxml.z80gen.kernel import Kernel, Part, Place, Section, Symbols, Values, call
 
 NBYTES = 33
 
@@ -43,4 +43,4 @@ def _read(memory: bytes, symbols: Symbols, part: Part) -> Values:
     return np.array([memory[symbols["digit"]]], np.int64)
 
 
-ARG_MAX = Kernel("arg_max", (ArgMax,), "scores", "digit", ("arg_max",), _fits, _cost, _count, _constants, _sections, _read)
+ARG_MAX = Kernel("arg_max", (ArgMax,), "scores", "digit", call("arg_max"), _fits, _cost, _count, _constants, _sections, _read)

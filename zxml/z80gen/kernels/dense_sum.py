@@ -14,7 +14,7 @@ import numpy as np
 
 from zxml.ir import Dense, Requant
 from zxml.z80gen.cost import Cost, Counts, Term
-from zxml.z80gen.kernel import Kernel, Part, Place, Section, Symbols, Values, table
+from zxml.z80gen.kernel import Kernel, Part, Place, Section, Symbols, Values, call, table
 from zxml.z80gen.writer import AsmWriter
 
 BATCHES = (4, 3, 2, 1)  # products added up in 8 bits before the sum is taken into 16
@@ -164,7 +164,7 @@ def dense_sum(batch: int) -> Kernel:
         kinds=(Dense,),
         takes=f"line of batches of {batch}",
         gives="scores",
-        routines=("dense_sum",),
+        calls=call("dense_sum"),
         fits=partial(_fits, batch),
         cost=partial(_cost, batch),
         count=partial(_count, batch),

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from zxml.ir import PatchSum, Requant
 from zxml.z80gen.cost import Cost, Counts, Term
-from zxml.z80gen.kernel import Kernel, Part, Place, Section, Symbols, Values, table
+from zxml.z80gen.kernel import Kernel, Part, Place, Section, Symbols, Values, call, table
 from zxml.z80gen.kernels.dense_sum import count_slots, page_levels, product_index, slots_a_unit
 from zxml.z80gen.writer import AsmWriter
 
@@ -199,7 +199,7 @@ def edge_sum(batch: int) -> Kernel:
         kinds=(PatchSum, Requant),
         takes="picture",
         gives=f"line of batches of {batch}",
-        routines=("edge_code", "edge_sum"),
+        calls=call("edge_code", "edge_sum"),
         fits=_fits,
         cost=partial(_cost, batch),
         count=partial(_count, batch),

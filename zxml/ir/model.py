@@ -1,0 +1,187 @@
+"""A whole model: its layers in order, checked to fit together."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import assert_never
+
+from zxml.errors import SpecError
+from zxml.ir.encode import encode
+from zxml.ir.layers import (
+    PATCH_SIDE,
+    PICTURE_SIDE,
+    SUM_BITS,
+    ArgMax,
+    Codebook,
+    CodeSum,
+    Conv,
+    Dense,
+    Exit,
+    IntArray,
+    Layer,
+    PatchConv,
+    PatchSum,
+    Pool,
+    Requant,
+)
+from zxml.ir.ranges import LayerRange, layer_ranges
+
+PICTURE = "picture"  # what an Exit names to go on from the picture itself
+
+Shape = tuple[int, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class IntegerModel:
+    """A network in integers: a name, the seed it was trained from, and its layers in order."""
+
+    name: str
+    seed: int
+    layers: tuple[Layer, ...]
+
+    def __post_init__(self) -> None:
+        check(self)
+
+    @property
+    def classes(self) -> int:
+        """How many scores there are."""
+        return self.ranges()[-2].shape[0]
+
+    def ranges(self) -> list[LayerRange]:
+        """Return each layer's proved range, in order."""
+        return layer_ranges(self.layers)
+
+    def show(self) -> str:
+        """Return a table with one row a layer: name, kind, shape, range, accumulator, bytes."""
+        rows = [("layer", "kind", "shape", "sum", "out", "bits", "bytes")]
+        for layer, row in zip(self.layers, self.ranges(), strict=True):
+            bits = str(getattr(layer, "sum_bits", "-"))
+            shape = " x ".join(map(str, row.shape))
+            total = f"{row.exact}{' wraps' if row.wraps else ''}" if row.exact else "-"
+            rows.append((row.name, type(layer).__name__, shape, total, str(row.out), bits, str(nbytes(layer))))
+        widths = [max(len(row[i]) for row in rows) for i in range(len(rows[0]))]
+        lines = ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows]
+        return f"{self.name}: {PICTURE_SIDE} x {PICTURE_SIDE} bits in, seed {self.seed}\n" + "\n".join(lines)
+
+    def sha256(self) -> str:
+        """Return the SHA-256 of the model's file, in hex."""
+        return hashlib.sha256(self.to_bytes()).hexdigest()
+
+    def to_bytes(self) -> bytes:
+        """Return the bytes of the model's file; the same model gives the same bytes."""
+        return encode(self.name, self.seed, self.layers)
+
+
+def sources(layers: tuple[Layer, ...]) -> Iterator[int]:
+    """Yield for each layer the number of the layer whose output it takes; -1 is the picture."""
+    numbers = {PICTURE: -1} | {layer.name: number for number, layer in enumerate(layers)}
+    for number in range(len(layers)):
+        before = layers[number - 1] if number else None
+        yield numbers[before.source] if isinstance(before, Exit) else number - 1
+
+
+def nbytes(layer: Layer) -> int:
+    """Return the least bytes that hold the layer's integers, at whole bits an entry."""
+    match layer:
+        case PatchSum(table=weight, bias=bias) | CodeSum(table=weight, bias=bias):
+            return -(-(_bits(weight) * weight.size + _bits(bias) * bias.size) // 8)
+        case Dense(weight=weight, bias=bias) | Conv(weight=weight, bias=bias):
+            return -(-(_bits(weight) * weight.size + _bits(bias) * bias.size) // 8)
+        case PatchConv(table=table) | Codebook(code=table):
+            return -(-_bits(table) * table.size // 8)
+        case Requant() | ArgMax() | Pool() | Exit():
+            return 0
+        case _:
+            assert_never(layer)
+
+
+def check(model: IntegerModel) -> None:
+    """Raise SpecError unless the layers' shapes and numbers fit together."""
+    names = [layer.name for layer in model.layers]
+    if not names or not isinstance(model.layers[-1], ArgMax):
+        raise SpecError(f"{model.name}: the last layer must be ArgMax")
+    if len({*names, PICTURE}) <= len(names):
+        raise SpecError(
+            f"{model.name}: each layer needs a name of its own, and none may be {PICTURE!r}; got {', '.join(names)}"
+        )
+    shapes: list[Shape] = []
+    for number, layer in enumerate(model.layers):
+        if isinstance(layer, Exit) and layer.source not in (PICTURE, *names[:number]):
+            raise SpecError(
+                f"{model.name}: layer {layer.name}: source must be an earlier layer or {PICTURE!r}, got {layer.source!r}"
+            )
+        source = list(sources(model.layers[: number + 1]))[number]
+        shapes.append(_checked_shape(model.name, layer, shapes[source] if source >= 0 else None))
+
+
+def _checked_shape(model: str, layer: Layer, taken: Shape | None) -> Shape:
+    """Return the shape of what the layer puts out, from that of what it takes (None: the picture)."""
+    where = f"{model}: layer {layer.name}"
+    if (taken is None) != isinstance(layer, PatchSum | PatchConv):
+        raise SpecError(
+            f"{where}: a picture goes into a PatchSum or a PatchConv, and nothing else does; got {type(layer).__name__}"
+        )
+    wanted_map = isinstance(layer, Pool | Codebook | Conv)
+    if wanted_map and (taken is None or len(taken) != 3):
+        raise SpecError(f"{where}: {type(layer).__name__} takes a map of rows, columns and channels, got shape {taken}")
+    for field, shape in _wanted_shapes(layer, taken or ()).items():
+        got = getattr(layer, field).shape
+        if got != shape:
+            raise SpecError(f"{where}: {field} must have shape {shape}, got {got}")
+    bits = getattr(layer, "sum_bits", 8)
+    if bits not in SUM_BITS:
+        raise SpecError(f"{where}: sum_bits must be 8 or 16, got {bits}")
+    return _shape_out(layer, taken or ())
+
+
+def _wanted_shapes(layer: Layer, taken: Shape) -> dict[str, Shape]:
+    size = 1
+    for side in taken:
+        size *= side
+    match layer:
+        case PatchSum(window=window, patch_rows=high, patch_cols=wide):
+            patches = (window.rows // high) * (window.cols // wide)
+            return {"table": (patches, 1 << (high * wide), len(layer.bias)), "bias": (len(layer.bias),)}
+        case PatchConv():
+            return {"table": (1 << PATCH_SIDE**2, layer.table.shape[-1])}
+        case Codebook():
+            return {"code": (1 << taken[2],)}
+        case CodeSum(table=table):
+            return {"table": (size, *table.shape[1:]), "bias": (len(layer.bias),)}
+        case Conv():
+            return {"weight": (PATCH_SIDE, PATCH_SIDE, taken[2], len(layer.bias)), "bias": (len(layer.bias),)}
+        case Dense():
+            return {"weight": (size, len(layer.bias)), "bias": (len(layer.bias),)}
+        case Requant() | ArgMax() | Pool() | Exit():
+            return {}
+        case _:
+            assert_never(layer)
+
+
+def _shape_out(layer: Layer, taken: Shape) -> Shape:
+    edge = PATCH_SIDE - 1
+    match layer:
+        case PatchConv(window=window, table=table):
+            return (window.rows - edge, window.cols - edge, table.shape[1])
+        case Pool():
+            return (-(-taken[0] // 2), -(-taken[1] // 2), taken[2])
+        case Codebook():
+            return (*taken[:2], 1)
+        case Conv(bias=bias):
+            return (taken[0] - edge, taken[1] - edge, len(bias))
+        case PatchSum(bias=bias) | CodeSum(bias=bias) | Dense(bias=bias):
+            return (len(bias),)
+        case Requant():
+            return taken
+        case Exit() | ArgMax():
+            return (1,)
+        case _:
+            assert_never(layer)
+
+
+def _bits(values: IntArray) -> int:
+    """Return the bits that a two's complement or, if nothing is negative, an unsigned entry needs."""
+    low, high = int(values.min(initial=0)), int(values.max(initial=0))
+    return max(1, (max(high, -1 - low).bit_length()) + (low < 0))
