@@ -27,6 +27,9 @@ build/%/trained: models/%.toml | $(VENV)/zxml
 	$(RUN) -m zxml.train mnist --spec $<
 	touch $@
 
+learn: $(VENV)/zxml ## make the tape that learns, and prove it: build/learn/
+	$(RUN) -m zxml.learn
+
 train: $(VENV)/zxml ## train the default net anew
 	$(RUN) -m zxml.train mnist
 
@@ -66,4 +69,4 @@ $(VENV)/dev: $(VENV)/zxml
 	$(RUN) -m pip install --quiet --editable '.[dev]'
 	touch $@
 
-.PHONY: help tap train verify report run test test-slow check golden clean
+.PHONY: help tap learn train verify report run test test-slow check golden clean

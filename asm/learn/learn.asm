@@ -16,12 +16,17 @@ learn_log_page:
         include "learn_weigh.asm"
         include "learn_correct.asm"
         include "learn_pass.asm"
+        include "learn_teach.asm"
+        include "learn_shrink.asm"
 learn_random:
         defw 1
 learn_changed:
         defw 0
 learn_digits:                           ; bias and score of each digit, u16
         defs 40
+learn_examples:                         ; how many pictures of each class are examples of their own
+        defb LEARN_OF_EACH, LEARN_OF_EACH, LEARN_OF_EACH, LEARN_OF_EACH, LEARN_OF_EACH
+        defb LEARN_OF_EACH, LEARN_OF_EACH, LEARN_OF_EACH, LEARN_OF_EACH, LEARN_OF_EACH
 learn_rows:
         defs 26
         defs 0 - $ + ($ + 15) / 16 * 16

@@ -8,27 +8,31 @@ from zxml.files import product_folder, write_whole
 from zxml.learn.correct import MARGIN
 from zxml.learn.count import LOG_TABLE
 from zxml.learn.pictures import PATCH_COLS, PATCHES, PATTERNS
+from zxml.learn.teach import FIXES
 from zxml.z80gen.assemble import Assembly, assemble
 from zxml.z80gen.writer import AsmWriter
 
+OF_EACH = 180  # pictures of each digit that fill a 48K, with the routines and the weights
 SLOTS = 256 // PATTERNS  # patches whose weights share a page
 SEGMENT_NBYTES = 3 + 6 * SLOTS + 1
+# what the hand-written routines are built with
+CONSTANTS = {"LEARN_MARGIN": MARGIN, "LEARN_SEGMENT": SEGMENT_NBYTES, "LEARN_FIXES": FIXES}
 
 
 def build(folder: Path) -> Assembly:
     """Write the program's sources into a folder and assemble them; raise ZxmlError if the assembler will not."""
     for source in sorted((product_folder("asm") / "learn").glob("*.asm")):
         write_whole(folder / source.name, source.read_text(encoding="utf-8"))
-    constants = f"LEARN_MARGIN: equ {MARGIN}\nLEARN_SEGMENT: equ {SEGMENT_NBYTES}\n"
-    generated = {
-        "learn_constants": constants,
-        "learn_line": write_line(),
-        "learn_patches": write_patches(),
-        "learn_log_page": write_log_page(),
-    }
-    for name, text in generated.items():
+    numbers = CONSTANTS | {"LEARN_OF_EACH": OF_EACH}
+    constants = "".join(f"{name}: equ {value}\n" for name, value in numbers.items())
+    for name, text in ({"learn_constants": constants} | generate()).items():
         write_whole(folder / f"{name}.asm", text)
     return assemble(folder / "learn.asm")
+
+
+def generate() -> dict[str, str]:
+    """Return the generated files by name: the line of code, what fills it, the logarithms."""
+    return {"learn_line": write_line(), "learn_patches": write_patches(), "learn_log_page": write_log_page()}
 
 
 def write_line() -> str:

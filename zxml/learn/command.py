@@ -14,7 +14,7 @@ from zxml.learn import correct, count
 from zxml.learn.cost import CLOCK_HZ, count_tstates, pass_tstates
 from zxml.learn.pictures import choose_training, see_patterns, shrink
 
-PICTURES = 1800  # with their weights and the program they fill a 48K
+PICTURES = 1400  # with their weights and the program on the tape they fill a 48K
 PASSES = 15
 SHOWN_PASSES = (1, 2, 5, 10, 15, 20, 30, 50, 100)
 
