@@ -94,11 +94,11 @@ def _apply(layer: Layer, values: Values, wrapping: bool) -> Values:
         case Pool():
             return pool(values)
         case Codebook(code=code):
-            return np.asarray(code[(values << np.arange(8)).sum(axis=3)][..., None], np.int64)
+            return np.asarray(code[(values[..., :8] << np.arange(8)).sum(axis=3)][..., None], np.int64)
         case CodeSum():
             total = layer.bias + _row_sums(layer.table, values.reshape(len(values), -1))
         case Conv():
-            total = layer.bias + _products(windows(values), layer.weight.reshape(-1, len(layer.bias)))
+            total = layer.bias + _products(windows(values, layer.stride), layer.weight.reshape(-1, len(layer.bias)))
         case Dense():
             total = layer.bias + _products(values.reshape(len(values), -1), layer.weight)
         case Requant(shift=shift, levels=levels):

@@ -52,6 +52,39 @@ class OutputSpec:
 
 
 @dataclass(frozen=True)
+class ConvSpec:
+    """A convolution of 3 x 3 on one-bit features, its threshold and, if pool, the OR of 2 x 2 places.
+
+    weight_bits: 2 (ternary) to 4; weight_step: what one unit of a weight is worth in real numbers, for the optimiser's pace.
+    """
+
+    units: int = 32
+    stride: int = 1
+    weight_bits: int = 4
+    weight_step: float = 0.0625
+    pool: bool = False
+
+
+@dataclass(frozen=True)
+class TowerSpec:
+    """A net on one-bit features: learned 3 x 3 tables, pooled by OR; then either codes and their scores, or what follows here.
+
+    window: the part of the picture; filters: a multiple of 8 up to 32; spare: what a set feature adds to the loss;
+    codes: how many codes a place's 8 features become, whose sums are the scores (0: there are none); otherwise convs, in order,
+    and hidden, a dense layer of few levels (0 units: there is none); weight_bits, weight_step: of the scores' weights.
+    """
+
+    window: InputSpec = field(default_factory=InputSpec)
+    filters: int = 8
+    spare: float = 0.00003
+    codes: int = 0
+    convs: tuple[ConvSpec, ...] = ()
+    hidden: HiddenSpec = field(default_factory=lambda: HiddenSpec(units=0))
+    weight_bits: int = 6
+    weight_step: float = 0.125
+
+
+@dataclass(frozen=True)
 class DistortSpec:
     """How far training pictures are distorted; strengths are standard deviations unless said.
 
@@ -83,7 +116,11 @@ class TrainingSpec:
 
 @dataclass(frozen=True)
 class ModelSpec:
-    """One net: what it is called, what it learns, its seed, its budget and its parts."""
+    """One net: what it is called, what it learns, its seed, its budget and its parts.
+
+    A net has an input, a hidden layer and an output; or it is a cascade of towers, of which each but the last may answer.
+    second_looks: for each of these, the part of the validation pictures that go on to the next.
+    """
 
     name: str = "mnist"
     task: str = "mnist"
@@ -94,6 +131,11 @@ class ModelSpec:
     output: OutputSpec = field(default_factory=OutputSpec)
     distort: DistortSpec = field(default_factory=DistortSpec)
     training: TrainingSpec = field(default_factory=TrainingSpec)
+    towers: tuple[TowerSpec, ...] = ()
+    second_looks: tuple[float, ...] = ()
+
+
+LISTS: dict[str, type[Any]] = {"towers": TowerSpec, "convs": ConvSpec, "second_looks": float}
 
 
 def default_spec_path(task: str) -> Path:
@@ -127,11 +169,22 @@ def _build(kind: type[Any], table: dict[str, Any], where: str) -> Any:
         default = getattr(kind(), key)
         if isinstance(value, dict) and hasattr(default, "__dataclass_fields__"):
             values[key] = _build(type(default), value, f"{where}{key}.")
+        elif isinstance(value, list) and key in LISTS:
+            values[key] = tuple(_build_entry(LISTS[key], entry, f"{where}{key}[{i}]") for i, entry in enumerate(value))
         elif type(value) is type(default) or (isinstance(default, float) and type(value) is int):
             values[key] = type(default)(value)
         else:
             raise SpecError(f"{where}{key} must be {type(default).__name__}, got {value!r}")
     return kind(**values)
+
+
+def _build_entry(kind: type[Any], entry: Any, where: str) -> Any:
+    """Return an entry of a list: a dataclass from a table, or a number."""
+    if isinstance(entry, dict) and kind is not float:
+        return _build(kind, entry, f"{where}.")
+    if kind is float and type(entry) in (int, float):
+        return float(entry)
+    raise SpecError(f"{where} must be {'a number' if kind is float else 'a table'}, got {entry!r}")
 
 
 def _check(spec: ModelSpec) -> None:
@@ -153,6 +206,42 @@ def _check(spec: ModelSpec) -> None:
         f"training.batch must be a multiple of 32 from 32 to 1024, got {training.batch}": training.batch in range(32, 1025, 32),
         f"training.optimiser must be adam or sgd, got {training.optimiser!r}": training.optimiser in ("adam", "sgd"),
     }
+    for number, tower in enumerate(spec.towers):
+        rules |= _tower_rules(f"towers[{number}]", tower)
+    exits = max(0, len(spec.towers) - 1)
+    rules[f"second_looks must be {exits} numbers from 0 to 1, one a tower but the last, got {[*spec.second_looks]}"] = len(
+        spec.second_looks
+    ) == exits and all(0 <= share <= 1 for share in spec.second_looks)
     for message, kept in rules.items():
         if not kept:
             raise SpecError(message)
+
+
+def _tower_rules(where: str, tower: TowerSpec) -> dict[str, bool]:
+    """Return what must hold of a tower: a message, and whether it does."""
+    window = tower.window
+    inside = window.top >= 0 and window.left >= 0 and window.top + window.rows <= PICTURE_SIDE
+    inside &= window.left + window.cols <= PICTURE_SIDE
+    units, bits = [conv.units for conv in tower.convs], [conv.weight_bits for conv in tower.convs]
+    return {
+        f"{where}: the window must lie in the {PICTURE_SIDE} x {PICTURE_SIDE} picture, got {window}": inside,
+        f"{where}: its convolutions leave a map of no size": _least_side(tower) >= 1,
+        f"{where}.filters must be 8, 16, 24 or 32, got {tower.filters}": tower.filters in (8, 16, 24, 32),
+        f"{where}.codes must be 0 or 2 to 15, got {tower.codes}": tower.codes == 0 or 2 <= tower.codes <= 15,
+        f"{where}: with codes there are 8 filters, no convs and no hidden units": not tower.codes
+        or (tower.filters == 8 and not tower.convs and not tower.hidden.units),
+        f"{where}: without codes it must have convs or hidden units": bool(tower.codes or tower.convs or tower.hidden.units),
+        f"{where}.convs: units must be multiples of 8 up to 64, got {units}": all(n in range(8, 65, 8) for n in units),
+        f"{where}.convs: weight_bits must be 2 to 4, got {bits}": all(2 <= n <= 4 for n in bits),
+        f"{where}.convs: stride must be 1 or 2": all(conv.stride in (1, 2) for conv in tower.convs),
+        f"{where}.weight_bits must be 2 to 8, got {tower.weight_bits}": 2 <= tower.weight_bits <= 8,
+    }
+
+
+def _least_side(tower: TowerSpec) -> int:
+    """Return the least side of the maps in a tower, 0 or less if one has no size."""
+    side = -(-(min(tower.window.rows, tower.window.cols) - 2) // 2)
+    for conv in tower.convs:
+        side = (side - 3) // conv.stride + 1
+        side = -(-side // 2) if conv.pool else side
+    return side

@@ -78,9 +78,9 @@ class Pool:
 
 @dataclass(frozen=True, eq=False)
 class Codebook:
-    """The eight bits of a place become one of a few codes.
+    """The first eight bits of a place become one of a few codes.
 
-    out[y, x] = code[sum over c of in[y, x, c] << c]
+    out[y, x] = code[sum over c < 8 of in[y, x, c] << c]
 
     code: (256,); code[0] is 0. The map put out has one channel.
     """
@@ -106,9 +106,11 @@ class CodeSum:
 
 @dataclass(frozen=True, eq=False)
 class Conv:
-    """A convolution of 3 x 3: the same weighted sum at every place that its window fits into.
+    """A convolution of 3 x 3: the same weighted sum at every stride-th place that its window fits into.
 
-    out[y, x, u] = wrap(bias[u] + sum over dy, dx, c of weight[dy, dx, c, u] * in[y + dy, x + dx, c], sum_bits)
+    out[y, x, u] = wrap(bias[u] + sum over dy, dx, c of weight[dy, dx, c, u] * in[sy + dy, sx + dx, c], sum_bits)
+
+    where (sy, sx) = stride * (y, x).
 
     weight: (3, 3, channels, units); bias: (units,), with the batch normalisation folded in.
     """
@@ -117,6 +119,7 @@ class Conv:
     sum_bits: int
     weight: IntArray
     bias: IntArray
+    stride: int = 1
 
 
 @dataclass(frozen=True, eq=False)

@@ -30,6 +30,8 @@ from zxml.ir.ranges import LayerRange, layer_ranges
 
 PICTURE = "picture"  # what an Exit names to go on from the picture itself
 
+CODE_BITS = 8  # of the index of a codebook
+
 Shape = tuple[int, ...]
 
 
@@ -126,6 +128,8 @@ def _checked_shape(model: str, layer: Layer, taken: Shape | None) -> Shape:
     wanted_map = isinstance(layer, Pool | Codebook | Conv)
     if wanted_map and (taken is None or len(taken) != 3):
         raise SpecError(f"{where}: {type(layer).__name__} takes a map of rows, columns and channels, got shape {taken}")
+    if isinstance(layer, Codebook) and taken is not None and taken[2] < CODE_BITS:
+        raise SpecError(f"{where}: Codebook takes {CODE_BITS} bits or more a place, got {taken[2]}")
     for field, shape in _wanted_shapes(layer, taken or ()).items():
         got = getattr(layer, field).shape
         if got != shape:
@@ -147,7 +151,7 @@ def _wanted_shapes(layer: Layer, taken: Shape) -> dict[str, Shape]:
         case PatchConv():
             return {"table": (1 << PATCH_SIDE**2, layer.table.shape[-1])}
         case Codebook():
-            return {"code": (1 << taken[2],)}
+            return {"code": (1 << CODE_BITS,)}
         case CodeSum(table=table):
             return {"table": (size, *table.shape[1:]), "bias": (len(layer.bias),)}
         case Conv():
@@ -169,8 +173,8 @@ def _shape_out(layer: Layer, taken: Shape) -> Shape:
             return (-(-taken[0] // 2), -(-taken[1] // 2), taken[2])
         case Codebook():
             return (*taken[:2], 1)
-        case Conv(bias=bias):
-            return (taken[0] - edge, taken[1] - edge, len(bias))
+        case Conv(bias=bias, stride=stride):
+            return (*((side - PATCH_SIDE) // stride + 1 for side in taken[:2]), len(bias))
         case PatchSum(bias=bias) | CodeSum(bias=bias) | Dense(bias=bias):
             return (len(bias),)
         case Requant():

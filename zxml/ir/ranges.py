@@ -86,7 +86,8 @@ def _layer_range(layer: Layer, lows: Ends, highs: Ends) -> tuple[Ends, Ends, Lay
             low, high = (np.full((*lows.shape[:2], 1), end, np.int64) for end in (code.min(), code.max()))
             return low, high, _plain(layer.name, low, high)
         case Conv(weight=weight, bias=bias, sum_bits=bits):
-            ends = _product_ends(windows(lows[None])[0], windows(highs[None])[0], weight.reshape(-1, len(bias)))
+            seen = (windows(ends[None], layer.stride)[0] for ends in (lows, highs))
+            ends = _product_ends(next(seen), next(seen), weight.reshape(-1, len(bias)))
             return _sum_range(layer.name, bias + ends[0], bias + ends[1], bits)
         case Dense(weight=weight, bias=bias, sum_bits=bits):
             ends = _product_ends(lows.ravel(), highs.ravel(), weight)
@@ -109,11 +110,12 @@ def pool(maps: Ends) -> Ends:
     return np.asarray(blocks.max(axis=(2, 4)))
 
 
-def windows(maps: Ends) -> Ends:
-    """Return the 3 x 3 windows of maps (n, rows, cols, channels), (n, rows - 2, cols - 2, 9 * channels), raster order."""
+def windows(maps: Ends, stride: int = 1) -> Ends:
+    """Return the 3 x 3 windows at every stride-th place of maps (n, rows, cols, channels), (n, y, x, 9 * channels)."""
     rows, cols = maps.shape[1] - PATCH_SIDE + 1, maps.shape[2] - PATCH_SIDE + 1
     sides = range(PATCH_SIDE)
-    return np.concatenate([maps[:, dy : dy + rows, dx : dx + cols] for dy in sides for dx in sides], axis=3)
+    parts = [maps[:, dy : dy + rows : stride, dx : dx + cols : stride] for dy in sides for dx in sides]
+    return np.concatenate(parts, axis=3)
 
 
 def _product_ends(lows: Ends, highs: Ends, weight: NDArray[np.int32]) -> tuple[Ends, Ends]:

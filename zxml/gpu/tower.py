@@ -1,0 +1,99 @@
+"""A tower (`zxml.spec.TowerSpec`) in training on a device: its operations in order, and its parameters in and out."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from zxml.gpu.ops.codebook import CodeSum
+from zxml.gpu.ops.conv import Conv
+from zxml.gpu.ops.dense import Dense
+from zxml.gpu.ops.loss import loss
+from zxml.gpu.ops.norm import NormActivation
+from zxml.gpu.ops.optimiser import update
+from zxml.gpu.ops.patch_conv import PatchConv
+from zxml.gpu.ops.workspace import Buffer, Op, Workspace
+from zxml.ir import Layer, Window
+from zxml.quant.fake import SAFE_PART
+from zxml.quant.tower import HALF_RANGE, Reals, Statistics, export_tower, initial_tower
+from zxml.spec import ModelSpec, TowerSpec
+
+
+class Tower:
+    """One tower in training."""
+
+    def __init__(
+        self, queue: Any, spec: ModelSpec, number: int, pictures: Buffer, labels: NDArray[np.uint8], steps: int
+    ) -> None:
+        """Build tower `number` of a spec; pictures: a buffer of (n, 28) uint32; labels: (n,); steps: the most an epoch has."""
+        self.tower: TowerSpec = spec.towers[number]
+        rng = np.random.default_rng([spec.seed, 2, number])
+        self.space = Workspace(queue, spec.training.batch, steps, initial_tower(self.tower, rng))
+        self.pictures, self._labels = pictures, self.space.buffer(labels, np.uint8)
+        self.norms: list[NormActivation] = []
+        ops = self._ops(spec)
+        forward = [launch for op in ops for launch in op.forward]
+        backward = [launch for op in reversed(ops) for launch in op.backward]
+        self.launches = (*forward, *backward, *update(self.space, spec.training.optimiser, spec.training.momentum).forward)
+
+    def start_epoch(self, order: NDArray[np.uint32], rates: NDArray[np.float64]) -> None:
+        """Set the pictures (steps, batch) and the rates (steps, 4) of the next steps, and the loss to 0."""
+        space = self.space
+        space.write(space.order, order, np.uint32)
+        space.write(space.rates, rates)
+        space.write(space.state, np.zeros(1), np.uint32)
+        space.write(space.losses, np.zeros(1))
+
+    def run(self, steps: int) -> None:
+        """Run so many steps and wait for them."""
+        for _ in range(steps):
+            self.space.run(self.launches)
+        self.space.queue.finish()
+
+    def loss_sum(self) -> float:
+        """Return the sum of the losses of the steps since the epoch's start, each the mean over its batch."""
+        return float(self.space.read(self.space.losses, 1)[0]) / self.space.batch
+
+    def layers(self, prefix: str = "") -> tuple[Layer, ...]:
+        """Return the tower as it is now, as integer layers whose names start with the prefix."""
+        return export_tower(self.tower, self.values(), self.statistics(), prefix)
+
+    def values(self) -> dict[str, Reals]:
+        """Return the parameters by name."""
+        return self.space.named(self.space.params)
+
+    def statistics(self) -> list[Statistics]:
+        """Return the running mean and variance of each convolution's sums."""
+        tables = [self.space.read(norm.stats, 4, norm.shape[2]).astype(np.float64) for norm in self.norms]
+        return [Statistics(table[2], table[3]) for table in tables]
+
+    def _ops(self, spec: ModelSpec) -> list[Op]:
+        space, tower = self.space, self.tower
+        window = tower.window
+        front = PatchConv(space, "front", Window(window.top, window.left, window.rows, window.cols), self.pictures, tower.spare)
+        if tower.codes:
+            codes = CodeSum(space, "codes.choice", "scores", front.packed, front.map_grad, tower.filters)
+            return [front.op, codes.op, self._loss(codes.scores, codes.score_grad)]
+        ops, taken, shape = [front.op], (front.map, front.map_grad), front.shape
+        for number, conv in enumerate(tower.convs, 1):
+            sums = Conv(space, f"conv{number}", taken, shape, stride=conv.stride)
+            norm = self._activation(spec, f"conv{number}", sums, levels=1, pooled=conv.pool)
+            self.norms.append(norm)
+            ops, taken, shape = [*ops, sums.op, norm.op], (norm.map, norm.map_grad), norm.shape
+        if tower.hidden.units:
+            hidden = Conv(space, "hidden", taken, (1, 1, int(np.prod(shape))))
+            levels = self._activation(spec, "hidden", hidden, tower.hidden.levels, scale=2.0**-tower.hidden.shift)
+            ops, taken = [*ops, hidden.op, levels.op], (levels.map, levels.map_grad)
+        dense = Dense(space, "scores", taken)
+        return [*ops, dense.op, self._loss(dense.scores, dense.score_grad)]
+
+    def _activation(
+        self, spec: ModelSpec, name: str, sums: Conv, levels: int, pooled: bool = False, scale: float = 0.0
+    ) -> NormActivation:
+        pair, push = (sums.sums, sums.sums_grad), spec.training.range_penalty
+        return NormActivation(self.space, name, pair, sums.shape, levels, pooled, SAFE_PART * HALF_RANGE, push, scale)
+
+    def _loss(self, scores: Buffer, score_grad: Buffer) -> Op:
+        return loss(self.space, "scores", (scores, score_grad), self._labels, self.tower.weight_step)

@@ -1,0 +1,170 @@
+"""Towers (`zxml.spec.TowerSpec`): what training starts from, and trained parameters as layers of the integer model."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from zxml.ir import PATCH_SIDE, Codebook, CodeSum, Conv, Dense, IntArray, Layer, PatchConv, Pool, Requant, Window
+from zxml.quant.params import LIMIT_MARGIN, weight_limit
+from zxml.spec import ConvSpec, HiddenSpec, TowerSpec
+
+Reals = NDArray[np.float64]
+
+CLASSES = 10
+PATTERNS, PIXELS = 1 << PATCH_SIDE**2, PATCH_SIDE**2
+BYTES = 256
+CHANCE_SET = 0.3  # the part of the features that a new net expects to be set
+HALF_RANGE = 128  # of 8-bit sums
+EPSILON = 0.1  # of the batch normalisation, added to the variance
+
+
+@dataclass(frozen=True, eq=False)
+class Param:
+    """Values to learn, in units; step: what a unit is worth in real numbers; limit: the greatest size, in units."""
+
+    values: Reals
+    step: float = 1.0
+    limit: float = np.inf
+
+
+@dataclass(frozen=True, eq=False)
+class Statistics:
+    """The mean and the variance of each sum of a convolution, (units,) each."""
+
+    mean: Reals
+    variance: Reals
+
+
+def map_shapes(tower: TowerSpec) -> list[tuple[int, int, int]]:
+    """Return the shape (rows, cols, channels) of the pooled features, and of what each convolution puts out."""
+    rows, cols = (-(-(side - PATCH_SIDE + 1) // 2) for side in (tower.window.rows, tower.window.cols))
+    shapes = [(rows, cols, tower.filters)]
+    for conv in tower.convs:
+        rows, cols = ((side - PATCH_SIDE) // conv.stride + 1 for side in (rows, cols))
+        if conv.pool:
+            rows, cols = -(-rows // 2), -(-cols // 2)
+        shapes.append((rows, cols, conv.units))
+    return shapes
+
+
+def initial_tower(tower: TowerSpec, rng: np.random.Generator) -> dict[str, Param]:
+    """Return the parameters that training starts from, by name, from random numbers.
+
+    front.linear (9, filters), front.bias, front.free (512, filters); scores.bias, scores.temperature; with codes: codes.choice
+    (256, codes), scores.rows (places, codes, 10); else convN.weight (3, 3, channels, units), convN.gain, convN.shift (units,),
+    hidden.weight (1, 1, inputs, units), hidden.shift (units,), scores.weight (inputs, 10).
+    """
+    shapes = map_shapes(tower)
+    params = {
+        "front.linear": Param(rng.normal(0.0, 0.5, (PIXELS, tower.filters))),
+        "front.bias": Param(np.zeros(tower.filters)),
+        "front.free": Param(np.zeros((PATTERNS, tower.filters))),
+    }
+    if tower.codes:
+        places = shapes[0][0] * shapes[0][1]
+        bits = (np.arange(BYTES)[:, None] >> np.arange(8)) & 1
+        params["codes.choice"] = Param((bits - CHANCE_SET) @ rng.normal(0.0, 1.0, (8, tower.codes)))
+        return params | _score_params("rows", (places, tower.codes, CLASSES), places / 2, tower, rng)
+    for number, (conv, shape) in enumerate(zip(tower.convs, shapes, strict=False), 1):
+        params |= _conv_params(f"conv{number}", conv, shape[2], rng)
+    inputs = int(np.prod(shapes[-1]))
+    if tower.hidden.units:
+        params |= _hidden_params(tower.hidden, inputs, rng)
+        inputs = tower.hidden.units
+    return params | _score_params("weight", (inputs, CLASSES), CHANCE_SET * inputs, tower, rng)
+
+
+def export_tower(
+    tower: TowerSpec, values: Mapping[str, Reals], statistics: Sequence[Statistics], prefix: str = ""
+) -> tuple[Layer, ...]:
+    """Return the layers of a trained tower, from its features to its scores.
+
+    values: by name, as `initial_tower` lays them out; statistics: of each convolution; prefix: of the layers' names.
+    """
+    window = tower.window
+    layers: list[Layer] = [
+        PatchConv(f"{prefix}front", Window(window.top, window.left, window.rows, window.cols), feature_table(values)),
+        Pool(f"{prefix}features"),
+    ]
+    if tower.codes:
+        table, bias = _scores(values["scores.rows"], values["scores.bias"])
+        table = np.concatenate([np.zeros_like(table[:, :1]), table], axis=1)
+        return (*layers, Codebook(f"{prefix}codes", code_table(values)), CodeSum(f"{prefix}scores", 16, table, bias))
+    for number, (conv, stats) in enumerate(zip(tower.convs, statistics, strict=True), 1):
+        layers += _conv_layers(f"{prefix}conv{number}", conv, f"conv{number}", values, stats)
+    if tower.hidden.units:
+        weight = np.rint(values["hidden.weight"])[0, 0].astype(np.int32)
+        layers.append(Dense(f"{prefix}hidden", tower.hidden.sum_bits, weight, np.rint(values["hidden.shift"]).astype(np.int32)))
+        layers.append(Requant(f"{prefix}levels", tower.hidden.shift, tower.hidden.levels))
+    return (*layers, Dense(f"{prefix}scores", 16, *_scores(values["scores.weight"], values["scores.bias"])))
+
+
+def code_table(values: Mapping[str, Reals]) -> IntArray:
+    """Return the code of each byte of features, (256,), of trained parameters; byte 0 has none."""
+    code = values["codes.choice"].argmax(axis=1) + 1
+    code[0] = 0
+    return np.asarray(code, np.int32)
+
+
+def _conv_layers(name: str, conv: ConvSpec, part: str, values: Mapping[str, Reals], stats: Statistics) -> list[Layer]:
+    weight = np.rint(values[f"{part}.weight"]).astype(np.int32)
+    bias = _thresholds(values[f"{part}.gain"], values[f"{part}.shift"], stats)
+    layers: list[Layer] = [Conv(name, 8, weight, bias, conv.stride), Requant(f"{name}_bits", 0, 1)]
+    return [*layers, Pool(f"{name}_pool")] if conv.pool else layers
+
+
+def feature_table(values: Mapping[str, Reals]) -> IntArray:
+    """Return the table of features (512, filters) of trained parameters; pattern 0 has none."""
+    pixels = (np.arange(PATTERNS)[:, None] >> np.arange(PIXELS)) & 1
+    real = values["front.bias"] + values["front.free"] + pixels @ values["front.linear"]
+    return np.asarray((real > 0) & (np.arange(PATTERNS)[:, None] > 0), np.int32)
+
+
+def _conv_params(name: str, conv: ConvSpec, channels: int, rng: np.random.Generator) -> dict[str, Param]:
+    most = weight_limit(conv.weight_bits)
+    shape = (PATCH_SIDE, PATCH_SIDE, channels, conv.units)
+    weight = rng.normal(0.0, 0.35 * most + 0.25, shape).clip(-most, most)
+    return {
+        f"{name}.weight": Param(weight, conv.weight_step, most + LIMIT_MARGIN),
+        f"{name}.gain": Param(np.ones(conv.units)),
+        f"{name}.shift": Param(np.zeros(conv.units)),
+    }
+
+
+def _hidden_params(hidden: HiddenSpec, inputs: int, rng: np.random.Generator) -> dict[str, Param]:
+    limit = weight_limit(hidden.weight_bits) + LIMIT_MARGIN
+    weight = rng.normal(0.0, 1.2 / np.sqrt(CHANCE_SET * inputs) / hidden.weight_step, (1, 1, inputs, hidden.units))
+    return {
+        "hidden.weight": Param(weight.clip(-limit, limit), hidden.weight_step, limit),
+        "hidden.shift": Param(np.zeros(hidden.units), hidden.weight_step, HALF_RANGE - 1),
+    }
+
+
+def _score_params(
+    part: str, shape: tuple[int, ...], seen: float, tower: TowerSpec, rng: np.random.Generator
+) -> dict[str, Param]:
+    """Return the parameters of scores of which so many weights are seen at a time."""
+    limit = weight_limit(tower.weight_bits) + LIMIT_MARGIN
+    weight = rng.normal(0.0, 1.2 / np.sqrt(seen) / tower.weight_step, shape).clip(-limit, limit)
+    return {
+        f"scores.{part}": Param(weight, tower.weight_step, limit),
+        "scores.bias": Param(np.zeros(CLASSES), tower.weight_step),
+        "scores.temperature": Param(np.zeros(1)),
+    }
+
+
+def _scores(weight: Reals, bias: Reals) -> tuple[IntArray, IntArray]:
+    """Return weights and biases rounded and moved until the least of each row is 0, which changes no order of scores."""
+    weight, bias = np.rint(weight), np.rint(bias)
+    return (weight - weight.min(axis=-1, keepdims=True)).astype(np.int32), (bias - bias.min()).astype(np.int32)
+
+
+def _thresholds(gain: Reals, shift: Reals, stats: Statistics) -> IntArray:
+    """Return the bias that makes a sum >= 0 where its normalised value is > 0: batch normalisation folded into 8 bits."""
+    slope = np.abs(gain) / np.sqrt(stats.variance + EPSILON)
+    threshold = stats.mean - shift / np.maximum(slope, 1e-9)
+    return np.asarray(np.clip(-(np.floor(threshold) + 1), -HALF_RANGE, HALF_RANGE - 1), np.int32)
