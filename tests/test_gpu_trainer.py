@@ -52,6 +52,9 @@ def test_a_few_epochs_without_a_single_test_picture_learn_the_digits(pictures: D
 def test_the_same_seed_gives_the_same_bits_and_another_seed_does_not(pictures: Dataset) -> None:
     spec = replace(SPEC, distort=DistortSpec(), training=replace(SPEC.training, epochs=2))
     first, second, other = (run(replace(spec, seed=seed), pictures)[0] for seed in (1, 1, 2))
+    assert first.params
+    assert second.params
+    assert other.params
     for (name, array), (_, again) in zip(first.params.items(), second.params.items(), strict=True):
         np.testing.assert_array_equal(array, again, err_msg=name)
     assert first.model.sha256() == second.model.sha256()

@@ -11,7 +11,7 @@ from zxml.gpu.ops.codebook import CodeSum
 from zxml.gpu.ops.conv import Conv
 from zxml.gpu.ops.dense import Dense
 from zxml.gpu.ops.loss import loss
-from zxml.gpu.ops.norm import NormActivation
+from zxml.gpu.ops.norm import STATS, NormActivation
 from zxml.gpu.ops.optimiser import update
 from zxml.gpu.ops.patch_conv import PatchConv
 from zxml.gpu.ops.workspace import Buffer, Op, Workspace
@@ -66,8 +66,25 @@ class Tower:
 
     def statistics(self) -> list[Statistics]:
         """Return the running mean and variance of each convolution's sums."""
-        tables = [self.space.read(norm.stats, 4, norm.shape[2]).astype(np.float64) for norm in self.norms]
+        tables = [self.space.read(norm.stats, STATS, norm.shape[2]).astype(np.float64) for norm in self.norms]
         return [Statistics(table[2], table[3]) for table in tables]
+
+    def state(self) -> dict[str, NDArray[np.float32]]:
+        """Return all that the next step depends on: parameters, moments, averages, and the convolutions' statistics."""
+        space = self.space
+        flat = {name: space.read(buffer, space.count) for name, buffer in self._flat().items()}
+        return flat | {f"stats{i}": space.read(norm.stats, STATS, norm.shape[2]) for i, norm in enumerate(self.norms)}
+
+    def restore(self, state: dict[str, NDArray[np.float32]]) -> None:
+        """Go on from what `state` returned."""
+        for name, buffer in self._flat().items():
+            self.space.write(buffer, state[name])
+        for i, norm in enumerate(self.norms):
+            self.space.write(norm.stats, state[f"stats{i}"])
+
+    def _flat(self) -> dict[str, Buffer]:
+        space = self.space
+        return {"params": space.params, "first": space.first, "second": space.second, "average": space.average}
 
     def _ops(self, spec: ModelSpec) -> list[Op]:
         space, tower = self.space, self.tower

@@ -5,17 +5,19 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from dataclasses import astuple, dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pyopencl as cl
 
-from zxml import reference
 from zxml.data import Dataset, pack_rows
-from zxml.errors import SpecError
+from zxml.gpu.checkpoint import Arrays, fingerprint, load_checkpoint, save_checkpoint
 from zxml.gpu.distort import Distorter
+from zxml.gpu.inference import answering
 from zxml.gpu.schedule import step_rates
 from zxml.gpu.tower import Tower
+from zxml.gpu.trainer import CHECKPOINT_SECONDS, Trained, count_steps, measure
 from zxml.ir import PICTURE, PICTURE_SIDE, ArgMax, Exit, IntegerModel, Layer
 from zxml.quant.cascade import choose_gaps
 from zxml.spec import InputSpec, ModelSpec
@@ -26,77 +28,146 @@ STEPS_A_WAIT = 64  # steps between two looks at the keyboard
 
 
 @dataclass(frozen=True)
-class TowerProgress:
-    """Where the training of a tower stands after an epoch.
+class CascadeProgress:
+    """Where the training of a cascade stands after an epoch.
 
-    tower, towers and epoch count from 1; loss: mean of the epoch's; accuracy: of the tower alone on the validation pictures,
-    when last measured; seconds_left: an estimate for this tower.
+    epoch counts from 1 over all towers, of `epochs`; tower counts from 1; loss: mean of the epoch's; accuracy: of this tower
+    alone on the validation pictures, when last measured; seconds_left: an estimate, as if all towers took as long as this one.
     """
 
-    tower: int
-    towers: int
     epoch: int
     epochs: int
+    tower: int
     loss: float
     accuracy: float
     seconds_left: float
 
 
-def train_cascade(spec: ModelSpec, dataset: Dataset, device: Any, report: Callable[[TowerProgress], None]) -> IntegerModel:
-    """Train a cascade as its spec says and return it.
+def train_cascade(
+    spec: ModelSpec,
+    dataset: Dataset,
+    device: Any,
+    report: Callable[[CascadeProgress], None],
+    checkpoint: Path | None = None,
+) -> Trained:
+    """Train a cascade as its spec says; Ctrl-C keeps the towers so far, the last of them as far as it came.
 
-    device: as `zxml.gpu.device.choose` returns it; report: called after each epoch. The parameters of the last step count: with
-    one-bit features they are better than averages, and the learning rate has come down to 0. The same spec, data and device
-    give the same bits. The test pictures are not used.
+    device: as `zxml.gpu.device.choose` returns it; report: called after each epoch; checkpoint: a file that keeps the state
+    every few seconds, from which a killed training continues to the same bits; it is removed at the end. The parameters of the
+    last step count: with one-bit features they are better than averages, and the learning rate has come down to 0. The same
+    spec, data and device give the same bits. The test pictures are not used.
 
     Raises SpecError if there are fewer training pictures than one batch or no validation pictures, DeviceError if the device's
     driver does not build the kernels.
     """
-    steps = len(dataset.train_labels) // spec.training.batch
-    if not steps or not len(dataset.validation_labels):
-        raise SpecError(
-            f"{spec.name}: needs {spec.training.batch} training pictures (a batch) and some for validation, got "
-            f"{len(dataset.train_labels)} and {len(dataset.validation_labels)}; give more pictures or lower training.batch"
-        )
-    queue = cl.CommandQueue(cl.Context([device]))
-    layers: list[Layer] = []
-    for number in range(len(spec.towers)):
-        if number:
-            layers.append(Exit(f"sure{number}", 0, PICTURE))
-        layers += _train_tower(spec, number, dataset, queue, report)
+    run = _Run(spec, dataset, device, report, checkpoint)
+    stopped = False
+    try:
+        for number in range(len(spec.towers)):
+            run.train_tower(number)
+    except KeyboardInterrupt:
+        stopped = True
+        run.stop()
+    if checkpoint:
+        checkpoint.unlink(missing_ok=True)
+    model = assemble(spec, run.parts, dataset)
+    accuracy, seconds = measure(model, run.answers, dataset), time.monotonic() - run.start
+    return Trained(model, None, accuracy, run.epochs_done, seconds, stopped)
+
+
+def assemble(spec: ModelSpec, parts: list[tuple[Layer, ...]], dataset: Dataset) -> IntegerModel:
+    """Return the cascade of the towers' layers, with gaps that send on as many validation pictures as the spec says."""
+    layers = list(parts[0])
+    for number, part in enumerate(parts[1:], 1):
+        layers += [Exit(f"sure{number}", 0, PICTURE), *part]
     model = IntegerModel(spec.name, spec.seed, (*layers, ArgMax("digit")))
-    return choose_gaps(model, dataset.validation_images, spec.second_looks)
+    return choose_gaps(model, dataset.validation_images, spec.second_looks[: len(parts) - 1])
 
 
-def _train_tower(
-    spec: ModelSpec, number: int, dataset: Dataset, queue: Any, report: Callable[[TowerProgress], None]
-) -> tuple[Layer, ...]:
-    """Return the layers of a trained tower."""
-    batch, epochs = spec.training.batch, spec.training.epochs
-    steps, count = len(dataset.train_labels) // batch, len(dataset.train_labels)
-    flags = cl.mem_flags.READ_WRITE | cl.mem_flags.COPY_HOST_PTR
-    pictures = cl.Buffer(queue.context, flags, hostbuf=pack_rows(dataset.train_images, WHOLE))
-    distorted = any(astuple(spec.distort))
-    distorter = Distorter(queue, dataset.train_images, WHOLE, spec.distort, spec.seed) if distorted else None
-    tower = Tower(queue, spec, number, pictures, dataset.train_labels, steps)
-    shuffle = np.random.default_rng([spec.seed, 3, number])
-    start, accuracy, name = time.monotonic(), 0.0, "" if number == 0 else f"t{number + 1}_"
-    for epoch in range(1, epochs + 1):
-        if distorter:
-            distorter.fill(epoch, pictures)
-        order = shuffle.permutation(count)[: steps * batch].reshape(steps, batch)
-        tower.start_epoch(order.astype(np.uint32), step_rates(spec.training, (epoch - 1) * steps, steps, epochs * steps))
+class _Run:
+    """One training under way: the pictures on the device, the finished towers, the one in training, and the clock."""
+
+    def __init__(
+        self,
+        spec: ModelSpec,
+        dataset: Dataset,
+        device: Any,
+        report: Callable[[CascadeProgress], None],
+        checkpoint: Path | None,
+    ) -> None:
+        self.spec, self.dataset, self.report, self.checkpoint = spec, dataset, report, checkpoint
+        self.start = self.saved = time.monotonic()
+        self.steps, self.epochs_done = count_steps(spec, dataset), 0
+        self.queue = cl.CommandQueue(cl.Context([device]))
+        flags = cl.mem_flags.READ_WRITE | cl.mem_flags.COPY_HOST_PTR
+        self.pictures = cl.Buffer(self.queue.context, flags, hostbuf=pack_rows(dataset.train_images, WHOLE))
+        self.answers = answering(self.queue, dataset.validation_images)
+        distorted = any(astuple(spec.distort))
+        self.distorter = Distorter(self.queue, dataset.train_images, WHOLE, spec.distort, spec.seed) if distorted else None
+        self.parts: list[tuple[Layer, ...]] = []
+        self.towers: list[Tower] = []
+        self.word = fingerprint(spec, dataset, f"{device.name} towers") if checkpoint else ""
+        self.kept: Arrays = (load_checkpoint(checkpoint, self.word) if checkpoint else None) or {}
+
+    def train_tower(self, number: int) -> None:
+        """Train a tower, or what is left of it, and keep its layers."""
+        spec, epochs = self.spec, self.spec.training.epochs
+        tower = Tower(self.queue, spec, number, self.pictures, self.dataset.train_labels, self.steps)
+        self.towers.append(tower)
+        shuffle = np.random.default_rng([spec.seed, 3, number])
+        done, accuracy, began = self._restore(number), 0.0, time.monotonic()
+        for epoch in range(1, epochs + 1):
+            order = shuffle.permutation(len(self.dataset.train_labels))[: self.steps * spec.training.batch]
+            if epoch <= done:
+                continue
+            loss = self._learn(tower, epoch, order)
+            if epoch % max(1, epochs // VALIDATIONS) == 0 or epoch == epochs:
+                accuracy = measure(assemble(spec, [tower.layers()], self.dataset), self.answers, self.dataset)
+            self._save(number, epoch)
+            self.epochs_done = number * epochs + epoch
+            left = (time.monotonic() - began) / (epoch - done) * (epochs * (len(spec.towers) - number) - epoch)
+            total = epochs * len(spec.towers)
+            self.report(CascadeProgress(self.epochs_done, total, number + 1, loss, accuracy, left))
+        self.parts.append(tower.layers(prefix(number)))
+
+    def stop(self) -> None:
+        """End early: wait for the device, and keep the tower in training as it is."""
+        self.queue.finish()
+        if len(self.towers) > len(self.parts):
+            self.parts.append(self.towers[-1].layers(prefix(len(self.parts))))
+
+    def _learn(self, tower: Tower, epoch: int, order: np.ndarray[Any, Any]) -> float:
+        """Run one epoch and return its mean loss."""
+        training, steps = self.spec.training, self.steps
+        if self.distorter:
+            self.distorter.fill(epoch, self.pictures)
+        rates = step_rates(training, (epoch - 1) * steps, steps, training.epochs * steps)
+        tower.start_epoch(order.reshape(steps, training.batch).astype(np.uint32), rates)
         for done in range(0, steps, STEPS_A_WAIT):
             tower.run(min(STEPS_A_WAIT, steps - done))
-        if epoch % max(1, epochs // VALIDATIONS) == 0 or epoch == epochs:
-            accuracy = measure(tower.layers(name), dataset)
-        left = (time.monotonic() - start) / epoch * (epochs - epoch)
-        report(TowerProgress(number + 1, len(spec.towers), epoch, epochs, tower.loss_sum() / steps, accuracy, left))
-    return tower.layers(name)
+        return tower.loss_sum() / steps
+
+    def _save(self, number: int, epoch: int) -> None:
+        """Write the checkpoint if it is time, or a tower is done."""
+        last = epoch == self.spec.training.epochs
+        if self.checkpoint and (last or time.monotonic() - self.saved > CHECKPOINT_SECONDS):
+            self.kept = {name: array for name, array in self.kept.items() if not name.startswith(f"{number}.")}
+            self.kept |= {f"{number}.{name}": array for name, array in self.towers[number].state().items()}
+            self.kept[f"{number}.epoch"] = np.array([epoch])
+            save_checkpoint(self.checkpoint, self.kept, self.word)
+            self.saved = time.monotonic()
+
+    def _restore(self, number: int) -> int:
+        """Set the newest tower to what the checkpoint holds of it, if anything, and return how many epochs it has done."""
+        start = f"{number}."
+        arrays = {name.removeprefix(start): array for name, array in self.kept.items() if name.startswith(start)}
+        if not arrays:
+            return 0
+        done = int(arrays.pop("epoch")[0])
+        self.towers[-1].restore(arrays)
+        return done
 
 
-def measure(layers: tuple[Layer, ...], dataset: Dataset) -> float:
-    """Return the part of the validation pictures that a tower gets right without its early exit."""
-    model = IntegerModel("tower", 0, (*layers, ArgMax("digit")))
-    digits = reference.trace(model, dataset.validation_images)["digit"][:, 0]
-    return float((digits == dataset.validation_labels).mean())
+def prefix(number: int) -> str:
+    """Return what the names of a tower's layers start with: nothing, t2_, t3_ ..."""
+    return f"t{number + 1}_" if number else ""

@@ -10,7 +10,7 @@ from itertools import groupby, pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from zxml.ir import IntegerModel, PatchSum
+from zxml.ir import Exit, IntegerModel, PatchConv, PatchSum
 from zxml.reference import run
 from zxml.z80gen.kernel import Place, Section
 from zxml.z80gen.plan import Program
@@ -80,10 +80,13 @@ def choose_hard(model: IntegerModel, pictures: Pixels, labels: NDArray[np.uint8]
 
 
 def describe(model: IntegerModel) -> str:
-    """Return the net in at most 32 characters, for example "20x20 pixels-60-10"."""
-    sizes = [str(row.shape[0]) for layer, row in zip(model.layers, model.ranges(), strict=True) if hasattr(layer, "bias")]
+    """Return the net in at most 32 characters, for example "20x20 pixels-60-10" or "a cascade of 2 nets"."""
+    exits = sum(isinstance(layer, Exit) for layer in model.layers)
+    if exits:
+        return f"a cascade of {exits + 1} nets"
     first = model.layers[0]
-    assert isinstance(first, PatchSum)
+    assert isinstance(first, PatchSum | PatchConv)
+    sizes = [str(row.shape[-1]) for layer, row in zip(model.layers, model.ranges(), strict=True) if hasattr(layer, "bias")]
     return "-".join([f"{first.window.rows}x{first.window.cols} pixels", *sizes])[:COLUMNS]
 
 
@@ -137,7 +140,7 @@ def encode(*parts: Part) -> bytes:
 
 def info_lines(net: str, facts: Facts) -> list[str]:
     """Return what the program tells of itself and its net, as far as it is known."""
-    known = [f"{net} units"]
+    known = [f"{net} units" if net[-1].isdigit() else net]
     if facts.accuracy is not None:
         known.append(f"{100 * facts.accuracy:.2f} % of 10,000 right")
     if facts.tstates is not None:

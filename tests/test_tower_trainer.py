@@ -1,0 +1,103 @@
+"""Training a cascade: what it learns, what a kill and Ctrl-C leave, and when it answers early."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from zxml import reference
+from zxml.data import Dataset, load
+from zxml.errors import SpecError
+from zxml.gpu import device
+from zxml.gpu.tower_trainer import CascadeProgress, train_cascade
+from zxml.gpu.trainer import Trained
+from zxml.ir import Exit
+from zxml.spec import ConvSpec, DistortSpec, HiddenSpec, ModelSpec, TowerSpec, TrainingSpec
+
+STILL = DistortSpec(0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
+SPEC = ModelSpec(
+    name="small",
+    distort=STILL,
+    towers=(TowerSpec(codes=4), TowerSpec(convs=(ConvSpec(8, 2),), hidden=HiddenSpec(units=8))),
+    second_looks=(0.25,),
+    training=TrainingSpec(epochs=2, batch=32, learning_rate=0.01),
+)
+
+
+@pytest.fixture(scope="module")
+def pictures() -> Dataset:
+    whole = load("mnist")
+    return replace(
+        whole,
+        train_images=whole.train_images[:320],
+        train_labels=whole.train_labels[:320],
+        validation_images=whole.validation_images[:200],
+        validation_labels=whole.validation_labels[:200],
+    )
+
+
+def run(spec: ModelSpec, pictures: Dataset, checkpoint: Path | None = None) -> tuple[Trained, list[CascadeProgress]]:
+    seen: list[CascadeProgress] = []
+    return train_cascade(spec, pictures, device.choose(), seen.append, checkpoint), seen
+
+
+def test_a_cascade_learns_and_sends_on_as_many_pictures_as_it_may(pictures: Dataset) -> None:
+    trained, seen = run(replace(SPEC, training=replace(SPEC.training, epochs=6)), pictures)
+    said = reference.run(trained.model, pictures.validation_images)
+    assert trained.accuracy == (said.digits == pictures.validation_labels).mean() > 0.3
+    assert 0 < (said.exits == 1).mean() <= 0.25
+    assert [at.epoch for at in seen] == list(range(1, 13))
+    assert [at.tower for at in seen] == [1] * 6 + [2] * 6
+    assert seen[5].loss < seen[0].loss
+    assert seen[11].loss < seen[6].loss
+
+
+class KilledError(Exception):
+    """What stands for kill -9 here: the trainer does not know it."""
+
+
+@pytest.mark.parametrize("last", [2, 3], ids=["between the towers", "within the second"])
+def test_a_killed_training_continues_to_the_same_bits(
+    pictures: Dataset, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, last: int
+) -> None:
+    monkeypatch.setattr("zxml.gpu.tower_trainer.CHECKPOINT_SECONDS", 0)
+    whole, _ = run(SPEC, pictures)
+    checkpoint = tmp_path / "checkpoint.npz"
+
+    def kill(at: CascadeProgress) -> None:
+        if at.epoch == last:
+            raise KilledError
+
+    with pytest.raises(KilledError):
+        train_cascade(SPEC, pictures, device.choose(), kill, checkpoint)
+    continued, seen = run(SPEC, pictures, checkpoint)
+    assert continued.model.sha256() == whole.model.sha256()
+    assert [at.epoch for at in seen] == list(range(last + 1, 5))
+    assert not checkpoint.exists()
+
+
+def test_ctrl_c_keeps_the_towers_so_far(pictures: Dataset) -> None:
+    def interrupt(at: CascadeProgress) -> None:
+        if at.epoch == 1:
+            raise KeyboardInterrupt
+
+    trained = train_cascade(SPEC, pictures, device.choose(), interrupt)
+    assert trained.stopped
+    assert not any(isinstance(layer, Exit) for layer in trained.model.layers)
+    assert 0 <= trained.accuracy <= 1
+
+
+def test_too_few_pictures_are_refused(pictures: Dataset) -> None:
+    few = replace(pictures, train_images=pictures.train_images[:10], train_labels=pictures.train_labels[:10])
+    with pytest.raises(SpecError, match="needs 32 training pictures"):
+        run(SPEC, few)
+
+
+def test_the_same_seed_gives_the_same_bits_and_another_seed_does_not(pictures: Dataset) -> None:
+    spec = replace(SPEC, distort=DistortSpec())
+    first, again, other = (run(replace(spec, seed=seed), pictures)[0].model for seed in (1, 1, 2))
+    assert first.sha256() == again.sha256()
+    assert not np.array_equal(first.layers[0].table, other.layers[0].table)  # type: ignore[union-attr]
