@@ -4,7 +4,7 @@
 ; Out        a = index of the greatest, also in digit
 ; Clobbers   af bc de hl
 ; T-states   exact in the scores: the Cost of the kernel arg_max counts how often a later score is greater
-; Bytes      33
+; Bytes      32
 arg_max:
         ld   hl, scores
         ld   e, (hl)
@@ -31,4 +31,3 @@ arg_max_keep:
         ld   a, c
         ld   (digit), a
         ret
-digit:  defb 0

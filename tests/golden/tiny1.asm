@@ -85,10 +85,14 @@ dense_sum_section_end:
 arg_max_section_start:
         include "arg_max.asm"
 arg_max_section_end:
-        defs 33669 - $
+        defs 33668 - $
 classify_section_start:
         include "classify.asm"
 classify_section_end:
+        defs 33681 - $
+digit_section_start:
+        include "digit.asm"
+digit_section_end:
         defs 33792 - $
 dense_product_page_section_start:
         include "dense_product_page.asm"
@@ -123,8 +127,9 @@ ARG_MAX_UNITS: equ 2
 ; 0x8204  0x82a9     166  kernel/edge_sum
 ; 0x82aa  0x832d     132  kernel/edge_code
 ; 0x832e  0x8363      54  kernel/dense_sum
-; 0x8364  0x8384      33  kernel/arg_max
-; 0x8385  0x8391      13  classify
+; 0x8364  0x8383      32  kernel/arg_max
+; 0x8384  0x8390      13  classify
+; 0x8391  0x8391       1  kernel/digit
 ; 0x8400  0x85ff     512  dense_product_page
 ; 0x8600  0x86ff     256  edge_column_page
 ; 0x8700  0x877f     128  edge_level_page

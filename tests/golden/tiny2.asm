@@ -103,10 +103,14 @@ dense_sum_section_end:
 arg_max_section_start:
         include "arg_max.asm"
 arg_max_section_end:
-        defs 34184 - $
+        defs 34183 - $
 classify_section_start:
         include "classify.asm"
 classify_section_end:
+        defs 34196 - $
+digit_section_start:
+        include "digit.asm"
+digit_section_end:
         defs 34304 - $
 dense_product_page_section_start:
         include "dense_product_page.asm"
@@ -141,8 +145,9 @@ ARG_MAX_UNITS: equ 2
 ; 0x8404  0x84a9     166  kernel/edge_sum
 ; 0x84aa  0x852d     132  kernel/edge_code
 ; 0x852e  0x8566      57  kernel/dense_sum
-; 0x8567  0x8587      33  kernel/arg_max
-; 0x8588  0x8594      13  classify
+; 0x8567  0x8586      32  kernel/arg_max
+; 0x8587  0x8593      13  classify
+; 0x8594  0x8594       1  kernel/digit
 ; 0x8600  0x87ff     512  dense_product_page
 ; 0x8800  0x88ff     256  edge_column_page
 ; 0x8900  0x897f     128  edge_level_page

@@ -141,7 +141,7 @@ def plan(model: IntegerModel, pictures: Pictures, program: Program = NO_PROGRAM,
     for steps in _chains(model, rejected):
         name = " + ".join(step.kernel.name for step in steps)
         try:
-            placed = place(_sections(steps, program), target, program.nbytes)
+            placed = place(sections_of(steps, program), target, program.nbytes)
         except PlanError as error:
             too_large.append(Rejected(name, str(error)))
             continue
@@ -183,7 +183,7 @@ def _urgency(section: Section) -> tuple[bool, bool, int, int]:
     return section.at is None, section.place is Place.TABLE, -section.align, -section.nbytes
 
 
-def _sections(steps: tuple[Step, ...], program: Program) -> list[tuple[str, Section]]:
+def sections_of(steps: tuple[Step, ...], program: Program) -> list[tuple[str, Section]]:
     """Return all that has to be placed, each with what needs it; the code that calls the kernels in turn is one of them."""
     size = 1 + sum(3 * len(step.kernel.calls(step.part)) + step.is_exit for step in steps)
     again = sum(step.kernel.takes == PICTURE for step in steps[1:])
@@ -192,7 +192,9 @@ def _sections(steps: tuple[Step, ...], program: Program) -> list[tuple[str, Sect
     found += [(f"layer {step.name}", section) for step in steps for section in step.kernel.sections(step.part)]
     unique: dict[str, tuple[str, Section]] = {}
     for owner, section in found:
-        unique.setdefault(section.source, (owner, section))  # what several kernels share comes once
+        known = unique.get(section.source)
+        if known is None or known[1].nbytes < section.nbytes:  # what several kernels share comes once, as large as any needs it
+            unique[section.source] = owner, section
     return [*unique.values()]
 
 

@@ -20,7 +20,7 @@ class AsmWriter:
         """Add a label."""
         self._add(f"{name}:", comment)
 
-    def equ(self, name: str, value: int, comment: str = "") -> None:
+    def equ(self, name: str, value: int | str, comment: str = "") -> None:
         """Add a constant."""
         self._add(f"{name}: equ {value}", comment)
 

@@ -2,11 +2,32 @@
 
 from zxml.z80gen.kernel import Kernel
 from zxml.z80gen.kernels.arg_max import ARG_MAX
+from zxml.z80gen.kernels.bit_sum import BIT_SUM
+from zxml.z80gen.kernels.bit_sum_4bit import BIT_SUM_4BIT
+from zxml.z80gen.kernels.code_line import BATCHES as CODE_BATCHES
+from zxml.z80gen.kernels.code_sum import code_sum
+from zxml.z80gen.kernels.conv_expand import CONV_EXPAND
+from zxml.z80gen.kernels.conv_pool import CONV_POOL
+from zxml.z80gen.kernels.conv_table import CONV_TABLE
 from zxml.z80gen.kernels.dense_sum import BATCHES, dense_sum
 from zxml.z80gen.kernels.edge_sum import edge_sum
+from zxml.z80gen.kernels.exit_gap import EXIT_GAP
+from zxml.z80gen.kernels.front_bits import FRONT_BITS
+from zxml.z80gen.kernels.front_codes import front_codes
+from zxml.z80gen.kernels.hidden_bits import FORMS, hidden_bits
 
 KERNELS: tuple[Kernel, ...] = (
     *(edge_sum(batch) for batch in BATCHES),
     *(dense_sum(batch) for batch in BATCHES),
+    *(front_codes(batch) for batch in CODE_BATCHES),
+    FRONT_BITS,
+    *(code_sum(batch) for batch in CODE_BATCHES),
+    EXIT_GAP,
+    CONV_TABLE,
+    CONV_POOL,
+    *CONV_EXPAND,
+    BIT_SUM,
+    BIT_SUM_4BIT,
+    *(hidden_bits(form, batch) for form in FORMS for batch in BATCHES),
     ARG_MAX,
 )

@@ -7,8 +7,9 @@ import numpy as np
 from zxml.ir import ArgMax
 from zxml.z80gen.cost import Cost, Counts, Term
 from zxml.z80gen.kernel import Kernel, Part, Place, Section, Symbols, Values, call
+from zxml.z80gen.kernels.digit import DIGIT_NBYTES, digit_section
 
-NBYTES = 33
+NBYTES = 32
 
 
 def _fits(part: Part) -> str | None:
@@ -23,7 +24,7 @@ def _units(part: Part) -> int:
 
 def _cost(part: Part) -> Cost:
     others = _units(part) - 1
-    return Cost(NBYTES, 79 + 59 * others, (Term("later score that is greater", 36, others),))
+    return Cost(NBYTES + DIGIT_NBYTES, 79 + 59 * others, (Term("later score that is greater", 36, others),))
 
 
 def _count(part: Part, inputs: Values, outputs: list[Values]) -> Counts:
@@ -36,7 +37,7 @@ def _constants(part: Part) -> dict[str, int]:
 
 
 def _sections(part: Part) -> tuple[Section, ...]:
-    return (Section("kernel/arg_max", NBYTES, Place.FAST),)
+    return Section("kernel/arg_max", NBYTES, Place.FAST), digit_section()
 
 
 def _read(memory: bytes, symbols: Symbols, part: Part) -> Values:

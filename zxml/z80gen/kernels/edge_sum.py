@@ -14,7 +14,8 @@ from numpy.typing import NDArray
 from zxml.ir import PatchSum, Requant
 from zxml.z80gen.cost import Cost, Counts, Term
 from zxml.z80gen.kernel import Kernel, Part, Place, Section, Symbols, Values, call, table
-from zxml.z80gen.kernels.dense_sum import count_slots, page_levels, product_index, slots_a_unit
+from zxml.z80gen.kernels.active_units import LEVEL_PAGE_NBYTES, full_sum, level_offset, level_page, read_levels, reject_levels
+from zxml.z80gen.kernels.dense_sum import count_slots, page_levels, slots_a_unit
 from zxml.z80gen.writer import AsmWriter
 
 CODE_NBYTES = 132  # edge_code
@@ -42,18 +43,13 @@ def _fits(part: Part) -> str | None:
         return f"the window must have {COLS} columns from column {LEFT} and an even number of rows up to 24, got {window}"
     if 2 * units > 256 - FIRST_PAGE:
         return f"two pages a unit: at most {(256 - FIRST_PAGE) // 2} units, not {units}"
-    if not slots_a_unit(units, requant.levels):
-        return f"{requant.levels} levels of {units} units have more product indices than two bytes can tell apart"
-    if page_levels(units) < requant.levels and not 0 < _full_sum(part) < 128:
-        return f"sums of 8 bits never reach {requant.levels} levels of {1 << requant.shift}"
-    return None
+    return reject_levels(requant, units)
 
 
 def _full_sum(part: Part) -> int:
     """Return the least sum whose unit takes two slots, 0 if none does."""
     layer, requant = _parts(part)
-    held = page_levels(len(layer.bias))
-    return held << requant.shift if requant.levels > held else 0
+    return full_sum(requant, len(layer.bias))
 
 
 def _line_slots(part: Part) -> int:
@@ -71,7 +67,7 @@ def _code_nbytes(part: Part) -> int:
 def _cost(batch: int, part: Part) -> Cost:
     layer, requant = _parts(part)
     rows, units = layer.window.rows, len(layer.bias)
-    nbytes = CODE_NBYTES + _code_nbytes(part) + 512 * units + 128 + 256
+    nbytes = CODE_NBYTES + _code_nbytes(part) + 512 * units + LEVEL_PAGE_NBYTES + 256
     terms = (
         Term("edge in pixels 0 to 3", 68 + 14 * units, 4 * rows),
         Term("edge in pixels 4 to 19", 75 + 14 * units, 16 * rows),
@@ -113,7 +109,7 @@ def _constants(part: Part) -> dict[str, int]:
         "EDGE_LAST_ROW": ((layer.window.rows // 2 - 1) * COLS - LEFT) % 256,
         "EDGE_BIAS": _bias_position(part),
         "EDGE_FULL_SUM": _full_sum(part),
-        "EDGE_FULL_INDEX": _level_offset(page_levels(len(layer.bias)), len(layer.bias)) if _full_sum(part) else 0,
+        "EDGE_FULL_INDEX": level_offset(page_levels(len(layer.bias)), len(layer.bias)) if _full_sum(part) else 0,
         "EDGE_LAST_PAGE": FIRST_PAGE + 2 * len(layer.bias) - 1,
     }
 
@@ -133,20 +129,9 @@ def _column_page() -> str:
     return writer.text()
 
 
-def _level_offset(level: int, units: int) -> int:
-    """Return how far a level's product index lies from the unit's first one."""
-    return (product_index(0, level, units) - product_index(0, 1, units)) % 256
-
-
 def _level_page(part: Part) -> str:
     layer, requant = _parts(part)
-    units = len(layer.bias)
-    sums = np.arange(128)
-    levels = np.clip((sums >> requant.shift) + 1, 1, min(requant.levels, page_levels(units)))
-    writer = AsmWriter()
-    writer.label("edge_level_page", "where the level of each sum lies in a product page, from the unit's first index on")
-    writer.data([_level_offset(int(level), units) for level in levels])
-    return writer.text()
+    return level_page("edge_level_page", requant, len(layer.bias))
 
 
 def _weight_pages(part: Part) -> str:
@@ -172,24 +157,13 @@ def _sections(part: Part) -> tuple[Section, ...]:
         table("edge_weight_page", 512 * units, partial(_weight_pages, part), Place.FAST, at=FIRST_PAGE * 256),
         Section("kernel/edge_sum", _code_nbytes(part), Place.FAST, generated={"edge_line": partial(_line, part)}),
         Section("kernel/edge_code", CODE_NBYTES, Place.FAST),
-        table("edge_level_page", 128, partial(_level_page, part)),
+        table("edge_level_page", LEVEL_PAGE_NBYTES, partial(_level_page, part)),
         table("edge_column_page", 256, _column_page),
     )
 
 
 def _read(memory: bytes, symbols: Symbols, part: Part) -> Values:
-    """Return the levels, from the operands that were written into the line of dense_sum."""
-    units, batch, last = len(_parts(part)[0].bias), symbols["DENSE_BATCH"], symbols["dense_line_last"]
-    where = {product_index(u, k, units): (u, k) for u in range(units) for k in range(1, page_levels(units) + 1)}
-    entry = int.from_bytes(memory[symbols["dense_entry"] : symbols["dense_entry"] + 2], "little")
-    levels = np.zeros(units, np.int64)
-    slot, operand = 0, last
-    while operand > entry:
-        unit, level = where.get(memory[operand], (0, 1000))  # an impossible level, if the index is none of ours
-        levels[unit] += level
-        slot += 1
-        operand = last - 3 * (slot + slot // batch)
-    return levels
+    return read_levels(memory, symbols, len(_parts(part)[0].bias))
 
 
 def edge_sum(batch: int) -> Kernel:

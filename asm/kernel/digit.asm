@@ -1,0 +1,2 @@
+; digit - the answer, for whoever shows it after the last layer
+digit:  defb 0

@@ -1,0 +1,81 @@
+; front_codes - features of 3 x 3 pixels, pooled by OR of 2 x 2, and their codes compiled into the line of code_sum
+;
+; Rows come in twos. A place looks at its four columns of the last two rows and of two new ones: rld puts a row's four pixels
+; into the place's state and leaves the oldest row's in a, as a table page; the state is then the position in the page. The code
+; of the nine places of a row is generated.
+;
+; In         hl = picture: 28 rows of 4 bytes, bit 7 is the leftmost pixel
+; Out        the map of features, a byte a place; code_line and its entries
+; Clobbers   af bc de hl ix
+; T-states   exact in the picture: the Cost of the kernel front_codes counts places with a pixel and places with a code
+; Bytes      827, of which the generated places are 727
+; Needs      front_table_page in a block of 4096 bytes, front_pattern_page, front_code_page, front_state, front_map = a page;
+;            FRONT_TOP = bytes above the window, FRONT_PLACES, FRONT_PAGE_PLACES = places of a page, FRONT_LAST_OPERAND,
+;            FRONT_BLOCK = bytes of a block of the line
+; Writes     own code (front_limit, front_entry)
+front_codes:
+        ld   de, FRONT_TOP
+        add  hl, de
+        push hl
+        pop  ix
+        ex   af, af'
+        push af
+        exx
+        push bc
+        push de
+        push hl
+        ld   bc, front_map
+        ld   hl, code_sum_entry
+        ld   (front_entry), hl
+        ld   de, code_sum_line + FRONT_LAST_OPERAND
+        ld   h, front_code_page / 256
+        exx
+        ld   a, FRONT_PAGE_PLACES
+        ld   (front_limit), a
+        ld   hl, front_state
+        include "front_first.asm"
+front_row:                              ; ix = last two rows; the alternate bc = map, de = next operand, h = front_code_page
+        ld   bc, 8
+        add  ix, bc
+        ld   hl, front_state
+        include "front_row.asm"
+        exx
+        ld   a, c
+        exx
+        cp   0
+front_limit: equ $ - 1
+        jp   nz, front_row
+        exx                             ; a page is full: c = places so far, de = next operand
+        inc  e                          ; the slot of operand k starts at k - 1, and the last written is 3 above e
+        inc  e
+        ld   hl, 0                      ; the operand of the jump into the block
+front_entry: equ $ - 2
+        ld   (hl), e
+        inc  hl
+        ld   (hl), d
+        ld   de, FRONT_BLOCK - 1
+        add  hl, de
+        ld   (front_entry), hl
+        ld   de, FRONT_LAST_OPERAND + 2
+        add  hl, de
+        ex   de, hl
+        ld   h, front_code_page / 256
+        exx
+        cp   FRONT_PLACES
+        jr   z, front_end
+        add  a, FRONT_PAGE_PLACES
+        cp   FRONT_PLACES
+        jr   c, front_next
+        ld   a, FRONT_PLACES            ; the last page has fewer places
+front_next:
+        ld   (front_limit), a
+        jp   front_row
+front_end:
+        exx
+        pop  hl
+        pop  de
+        pop  bc
+        exx
+        pop  af
+        ex   af, af'
+        ret

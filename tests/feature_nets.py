@@ -1,0 +1,121 @@
+"""Small nets on one-bit features, and cascades of them, made from a seed or drawn by hypothesis."""
+
+from __future__ import annotations
+
+import numpy as np
+from hypothesis import strategies as st
+
+from zxml.ir import ArgMax, Codebook, CodeSum, Conv, Dense, Exit, IntegerModel, Layer, PatchConv, Pool, Requant, Window
+from zxml.z80gen.kernels.dense_sum import page_levels
+
+WINDOW = Window(4, 4, 20, 20)
+
+
+def random_front(
+    seed: int, filters: int = 8, density: float = 0.2, window: Window = WINDOW, name: str = "front"
+) -> tuple[Layer, ...]:
+    """Return a layer of features and its pool; density: the share of patterns that each filter answers to."""
+    rng = np.random.default_rng(seed)
+    table = (rng.random((512, filters)) < density).astype(np.int32)
+    table[0] = 0
+    return PatchConv(name, window, table), Pool(f"{name}_pool")
+
+
+def random_quick(seed: int, places: int, codes: int = 7, weight: int = 31, classes: int = 10) -> tuple[Layer, ...]:
+    """Return a codebook of codes 0 to `codes` and the sums of weights 0 to `weight` on it."""
+    rng = np.random.default_rng(seed)
+    code = rng.integers(0, codes + 1, 256).astype(np.int32)
+    code[0], code[-1] = 0, codes
+    table = rng.integers(0, weight + 1, (places, codes + 1, classes)).astype(np.int32)
+    table[:, 0] = 0
+    return Codebook("codes", code), CodeSum("quick", 16, table, rng.integers(0, 1000, classes).astype(np.int32))
+
+
+def random_sharp(
+    seed: int,
+    shape: tuple[int, int, int],
+    units: tuple[int, ...] = (16,),
+    pools: tuple[bool, ...] = (False,),
+    weight: int = 7,
+    classes: int = 10,
+    prefix: str = "",
+) -> tuple[Layer, ...]:
+    """Return convolutions of so many units on a map (rows, cols, channels), pooled or not, and the scores of their bits."""
+    rng = np.random.default_rng(seed)
+    rows, cols, channels = shape
+    layers: list[Layer] = []
+    for number, (count, pooled) in enumerate(zip(units, pools, strict=True), 1):
+        kernel = rng.integers(-weight, weight + 1, (3, 3, channels, count)).astype(np.int32)
+        bias = rng.integers(-40, 41, count).astype(np.int32)
+        layers += [Conv(f"{prefix}conv{number}", 8, kernel, bias), Requant(f"{prefix}levels{number}", 1, 1)]
+        rows, cols, channels = rows - 2, cols - 2, count
+        if pooled:
+            layers.append(Pool(f"{prefix}pool{number}"))
+            rows, cols = -(-rows // 2), -(-cols // 2)
+    output = rng.integers(0, 16, (rows * cols * channels, classes)).astype(np.int32)
+    scores = Dense(f"{prefix}scores", 16, output, rng.integers(0, 1000, classes).astype(np.int32))
+    return (*layers, scores, ArgMax(f"{prefix}digit"))
+
+
+def random_cascade(
+    seed: int,
+    density: float = 0.2,
+    window: Window = WINDOW,
+    codes: int = 7,
+    weight: int = 31,
+    gap: int = 60,
+    units: tuple[int, ...] = (16,),
+    pools: tuple[bool, ...] = (False,),
+    classes: int = 10,
+) -> IntegerModel:
+    """Return a quick net on the codes of a front, and a sharp one on its bits for where the quick one leaves a doubt."""
+    front = random_front(seed, 8, density, window)
+    rows, cols = (window.rows - 1) // 2, (window.cols - 1) // 2
+    quick = random_quick(seed + 1, rows * cols, codes, weight, classes)
+    sharp = random_sharp(seed + 2, (rows, cols, 8), units, pools, classes=classes)
+    layers = (*front, *quick, Exit("sure", gap, "front_pool"), *sharp)
+    return IntegerModel(f"cascade{seed}", seed, layers)
+
+
+def random_hidden(
+    seed: int,
+    inputs: int,
+    units: int = 6,
+    levels: int = 8,
+    shift: int = 3,
+    weight: int = 7,
+    classes: int = 10,
+) -> tuple[Layer, ...]:
+    """Return a layer of weights from -weight to weight on so many bits, its activations, and the scores of these."""
+    rng = np.random.default_rng(seed)
+    weights = rng.integers(-weight, weight + 1, (inputs, units)).astype(np.int32)
+    output = rng.integers(0, 255 // min(levels, page_levels(units)) // 4 + 1, (units, classes)).astype(np.int32)
+    return (
+        Dense("hidden", 8, weights, rng.integers(-128, 128, units).astype(np.int32)),
+        Requant("levels", shift, levels),
+        Dense("scores", 16, output, rng.integers(0, 1000, classes).astype(np.int32)),
+        ArgMax("digit"),
+    )
+
+
+def hidden_cascade(seed: int, density: float = 0.2, gap: int = 60, units: int = 6) -> IntegerModel:
+    """Return a quick net on the codes of a front, and a hidden layer on its bits for where the quick one leaves a doubt."""
+    exit_ = Exit("sure", gap, "front_pool")
+    layers = (*random_front(seed, density=density), *random_quick(seed + 1, 81), exit_, *random_hidden(seed + 2, 648, units))
+    return IntegerModel(f"hidden_cascade{seed}", seed, layers)
+
+
+@st.composite
+def cascades(draw: st.DrawFn) -> IntegerModel:
+    """Draw a cascade of any size and strength that the Z80 kernels fit."""
+    units = draw(st.lists(st.sampled_from([8, 16, 24, 32]), min_size=1, max_size=2))
+    return random_cascade(
+        seed=draw(st.integers(0, 2**32 - 10)),
+        density=draw(st.sampled_from([0.0, 0.05, 0.3, 1.0])),
+        codes=draw(st.integers(1, 15)),
+        weight=draw(st.sampled_from([0, 1, 15, 63])),
+        gap=draw(st.sampled_from([0, 1, 60, 300, 20_000])),
+        units=tuple(units),
+        pools=tuple(draw(st.booleans()) and len(units) == 1 for _ in units),
+        classes=draw(st.integers(2, 10)),
+    )

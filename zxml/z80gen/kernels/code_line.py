@@ -1,0 +1,97 @@
+"""The format `codes in batches of N`: a line of look-ups that the codes of a map are compiled into, and pages to look up in.
+
+The line runs once an output. It has a block of slots, `ld l, k / add a, (hl)`, for each page of the output's table, written
+from its end downwards, and adds up as many look-ups in 8 bits as a batch has. A page holds the weights of a few rows of places;
+the codes of a place lie as far apart as the page has places, so the index of a code is its first index plus the number of the
+place.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from zxml.ir import Codebook
+from zxml.z80gen.kernel import Part
+
+BATCHES = (27, 13, 9, 6, 4, 2, 1)  # look-ups added up in 8 bits before the sum is taken into 16
+PAGE, BLOCK_NBYTES, SLOT_NBYTES, ADD_NBYTES, TAIL_NBYTES = 256, 128, 3, 3, 5
+BIAS_NBYTES = 2
+
+
+@dataclass(frozen=True)
+class CodeLine:
+    """The line of a map of rows x cols places with codes from 0 to `codes`; page_rows: rows of places a page."""
+
+    rows: int
+    cols: int
+    codes: int
+    page_rows: int
+    batch: int
+
+    @property
+    def places(self) -> int:
+        """The places of the map."""
+        return self.rows * self.cols
+
+    @property
+    def slots(self) -> int:
+        """The most slots of a block, which are the places of a page."""
+        return self.page_rows * self.cols
+
+    @property
+    def pages(self) -> int:
+        """The pages of an output, each with a block of the line."""
+        return -(-self.rows // self.page_rows)
+
+    @property
+    def nbytes(self) -> int:
+        """The bytes of the line: a block for each page."""
+        return BLOCK_NBYTES * self.pages
+
+    @property
+    def bias(self) -> int:
+        """Where the bias lies in an output's first page, two bytes; the second may be at the page's start."""
+        return self.first(self.codes) + self.slots
+
+    def first(self, code: int) -> int:
+        """Return the first index of a code, from 1 on; the number of the place is to be added."""
+        return 1 + (code - 1) * self.slots
+
+    def page(self, place: int) -> int:
+        """Return the page of a place, from 0 on."""
+        return place // self.slots
+
+    def index(self, place: int, code: int) -> int:
+        """Return where the look-up of a code at a place lies in its page."""
+        return (self.first(code) + place) % PAGE
+
+
+def code_line(batch: int, codebook: Codebook, shape: tuple[int, ...]) -> CodeLine | None:
+    """Return the line of a map of shape (rows, cols, 1) or (rows, cols, 8), or None if there are too many codes for it."""
+    rows, cols = shape[:2]
+    codes = max(1, int(codebook.code.max()))
+    most = min(rows, (PAGE - BIAS_NBYTES) // (cols * codes), slots_a_block(batch) // cols)
+    if most < 1:
+        return None
+    pages = -(-rows // most)
+    page_rows = -(-rows // pages)
+    return CodeLine(rows, cols, codes, page_rows, min(batch, page_rows * cols))
+
+
+def slots_a_block(batch: int) -> int:
+    """Return how many slots fit into a block, with an accumulation at its end and before each full batch."""
+    room = BLOCK_NBYTES - TAIL_NBYTES
+    return max(slots for slots in range(room) if SLOT_NBYTES * slots + ADD_NBYTES * (slots // batch + 1) <= room)
+
+
+def line_of(batch: int, part: Part, codebook: Codebook) -> CodeLine:
+    """Return the line of a part that fits."""
+    line = code_line(batch, codebook, part.shape)
+    assert line is not None
+    return line
+
+
+def operands(line: CodeLine) -> list[int]:
+    """Return where in a block the operands of its slots lie, the one that is written first first."""
+    last = BLOCK_NBYTES - TAIL_NBYTES - ADD_NBYTES - 2
+    return [last - SLOT_NBYTES * slot - ADD_NBYTES * (slot // line.batch) for slot in range(line.slots + 1)]
