@@ -5,6 +5,7 @@ MODEL  ?=
 VENV   := .venv
 RUN    := $(VENV)/bin/python
 NAME   := $(or $(MODEL),mnist)
+SHIPPED := $(wildcard models/*.npz)
 PYTEST := $(RUN) -m pytest -n auto --dist loadgroup
 
 .DELETE_ON_ERROR:
@@ -35,6 +36,25 @@ train: $(VENV)/zxml ## train the default net anew
 
 verify: $(VENV)/zxml ## prove the tape in build/ once more
 	$(RUN) -m zxml verify $(NAME)
+
+verify-all: $(SHIPPED:models/%.npz=verify-%) ## make the tape of every shipped net and prove it
+
+verify-%: models/%.npz | $(VENV)/zxml
+	rm -f build/$*/trained
+	$(RUN) -m zxml tape $<
+	$(RUN) -m zxml verify $<
+
+bench: $(VENV)/zxml ## compare the shipped nets, and what others have published
+	$(RUN) -m zxml bench
+
+plots: $(VENV)/dev build/learn/evidence.json ## draw docs/accuracy.svg and docs/learning_time.svg
+	$(RUN) -m zxml bench --plot docs
+
+docs: plots ## write all generated documentation: docs/kernels.md and the plots
+	$(RUN) -m zxml.z80gen.kernels_page
+
+build/learn/evidence.json: | $(VENV)/zxml
+	$(RUN) -m zxml.learn
 
 report: $(VENV)/zxml ## print what was proved, the costs and the memory map
 	$(RUN) -m zxml report $(NAME)
@@ -69,4 +89,4 @@ $(VENV)/dev: $(VENV)/zxml
 	$(RUN) -m pip install --quiet --editable '.[dev]'
 	touch $@
 
-.PHONY: help tap learn train verify report run test test-slow check golden clean
+.PHONY: help tap learn train verify verify-all bench plots docs report run test test-slow check golden clean

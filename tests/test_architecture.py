@@ -35,8 +35,18 @@ MAY_IMPORT = {  # of zxml; each part may import itself
     "trials": BASE | {"ir", "spec", "data", "quant", "gpu"},
     "train": BASE | {"ir", "spec", "data", "quant", "gpu", "learn", "console", "trials"},
     "player": BASE | {"spectrum"},
-    "commands": BASE | {"ir", "data", "gpu", "cassette", "console", "verify", "report", "browser", "film", "player"},
-    "cli": {"commands", "console", "cassette", "__version__"},
+    "published": BASE,
+    "bench": BASE | {"ir", "data", "reference", "z80gen", "cassette", "verify", "published"},
+    "lessons": BASE | {"learn", "published"},
+    "plots": BASE | {"z80gen", "published", "bench", "lessons"},
+    "commands": BASE
+    | {"published", "bench", "lessons", "plots"}
+    | {"ir", "data", "gpu", "cassette", "console", "verify", "report", "browser", "film", "player"},
+    "peers": BASE | {"spec", "reference", "data", "quant", "gpu"},
+    "bench_train": BASE | {"data", "gpu", "peers", "__version__"},
+    "bench_page": BASE | {"bench_train"},
+    "bench_command": BASE | {"data", "gpu", "console", "bench_train", "bench_page"},
+    "cli": {"bench_command", "commands", "console", "cassette", "__version__"},
     "__main__": {"cli"},
 }
 

@@ -11,8 +11,9 @@ from zxml.errors import DeviceError
 from zxml.gpu import program
 from zxml.gpu.device import SHAPES, choose
 from zxml.gpu.host import HostTrainer
+from zxml.gpu.net import sums_fit_16_bits
 from zxml.gpu.schedule import step_rates
-from zxml.gpu.step import TrainingStep, sums_fit_16_bits
+from zxml.gpu.step import TrainingStep
 from zxml.quant.params import Params, Reals, initial_params
 from zxml.spec import HiddenSpec, InputSpec, ModelSpec, OutputSpec, TrainingSpec
 

@@ -59,7 +59,7 @@ class KilledError(Exception):
     """What stands for kill -9 here: the trainer does not know it."""
 
 
-@pytest.mark.parametrize("last", [2, 3], ids=["between the towers", "within the second"])
+@pytest.mark.parametrize("last", [1, 2, 3], ids=["within the first tower", "between the towers", "within the second"])
 def test_a_killed_training_continues_to_the_same_bits(
     pictures: Dataset, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, last: int
 ) -> None:

@@ -6,7 +6,7 @@ import argparse
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from zxml import __version__, commands
+from zxml import __version__, bench_command, commands
 from zxml.cassette import FORMATS
 from zxml.console import guard
 
@@ -59,7 +59,22 @@ def parser() -> argparse.ArgumentParser:
     run.add_argument("--jsspeccy", type=Path, metavar="DIR", help="a JSSpeccy you have built, to play in a browser with")
     command("report", commands.report, "print the evidence, the costs, the memory map and what lost; writes report.md")
     command("film", commands.film, "make an animated picture of the program at work: build/NAME/film.png")
+    _add_bench(
+        command("bench", commands.bench, "compare the shipped nets with each other and with what others published", False)
+    )
+    bench = command(
+        "bench-train", bench_command.run, "measure training beside PyTorch, JAX, NumPy and scikit-learn", model=False
+    )
+    bench_command.add_options(bench)
     return top
+
+
+def _add_bench(sub: argparse.ArgumentParser) -> None:
+    sub.add_argument("nets", nargs="*", metavar="MODEL", help="names or paths of models (default: every shipped net)")
+    sub.add_argument("--anew", action="store_true", help="prove each tape again, even where its evidence is there")
+    sub.add_argument("--plot", type=Path, metavar="DIR", help="write accuracy.svg and learning_time.svg there instead")
+    sub.add_argument("--out", type=Path, metavar="DIR", help="where the nets are built (default: build)")
+    sub.add_argument("--data", type=Path, metavar="DIR", help="four IDX files to use instead of the package's MNIST")
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

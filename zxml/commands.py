@@ -10,7 +10,8 @@ import subprocess
 from dataclasses import asdict
 from pathlib import Path
 
-from zxml import ir
+from zxml import bench as benchmark
+from zxml import ir, lessons, plots, published
 from zxml.browser import FOLDER_VARIABLE, serve
 from zxml.cassette import BUILD, Cassette, choose_plan, emit_cassette, export_as, find_model, record
 from zxml.console import track
@@ -67,11 +68,8 @@ def emit(options: argparse.Namespace) -> int:
 def tape(options: argparse.Namespace) -> int:
     """Write the tape, in each format asked for."""
     cassette = record(*_subject(options))
-    paths = [export_as(cassette, form) for form in options.format]
-    if options.json:
-        _print_json({"paths": [str(path) for path in paths]})
-    else:
-        print(*paths, sep="\n")
+    _done_all(options, [export_as(cassette, form) for form in options.format])
+    if not options.json:
         print(f"next: python -m zxml verify {cassette.model.name}")
     return 0
 
@@ -126,6 +124,26 @@ def run(options: argparse.Namespace) -> int:
     return 0
 
 
+def bench(options: argparse.Namespace) -> int:
+    """Tell how fast the shipped nets are beside what others have published; with --plot, draw it."""
+    dataset, build = load(TASK, options.data), options.out or BUILD
+    files = [find_model(name) for name in options.nets] or benchmark.shipped_models()
+    rows = [benchmark.measure(path, build, dataset, options.anew, track) for path in files]
+    others, evidence = published.load(), build / "learn" / "evidence.json"
+    learned = lessons.read_lessons(evidence) if options.plot or evidence.is_file() else ()
+    if options.plot:
+        return _done_all(options, plots.write_plots(options.plot, rows, learned, others))
+    if options.json:
+        ours = {"nets": list(map(asdict, rows)), "lessons": list(map(asdict, learned))}
+        _print_json({**ours, "published": asdict(others)})
+        return 0
+    print(benchmark.page(rows, others.readers))
+    print(benchmark.table(lessons.HEADS, lessons.lesson_rows(learned, others.learners)))
+    if not learned:
+        print("`make learn` adds what a Spectrum learns by itself")
+    return 0
+
+
 def _subject(options: argparse.Namespace) -> tuple[IntegerModel, Dataset, Path]:
     """Return the model, its dataset and the folder to write to."""
     model = ir.load(find_model(options.model))
@@ -151,6 +169,14 @@ def _done(options: argparse.Namespace, path: Path, note: str) -> int:
         _print_json({"path": str(path)})
     else:
         print(f"{path}: {note}")
+    return 0
+
+
+def _done_all(options: argparse.Namespace, paths: list[Path]) -> int:
+    if options.json:
+        _print_json({"paths": [str(path) for path in paths]})
+    else:
+        print(*paths, sep="\n")
     return 0
 
 

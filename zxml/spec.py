@@ -194,14 +194,10 @@ def _check(spec: ModelSpec) -> None:
     inside &= window.top + window.rows <= PICTURE_SIDE and window.left + window.cols <= PICTURE_SIDE
     rules = {
         f"input: the window must lie in the {PICTURE_SIDE} x {PICTURE_SIDE} picture, got {window}": inside,
-        f"hidden.units must be 1 or more, got {hidden.units}": hidden.units >= 1,
+        **_hidden_rules("hidden", hidden),
         f"output.units must be 2 to 255, got {output.units}": 2 <= output.units <= 255,
-        f"weight_bits must be 2 to 8, got {hidden.weight_bits} and {output.weight_bits}": all(
-            2 <= bits <= 8 for bits in (hidden.weight_bits, output.weight_bits)
-        ),
-        f"sum_bits must be 8 or 16, got {hidden.sum_bits} and {output.sum_bits}": {hidden.sum_bits, output.sum_bits} <= {8, 16},
-        f"hidden.levels must be 1 to 255, got {hidden.levels}": 1 <= hidden.levels <= 255,
-        f"hidden.shift must be 0 to 15, got {hidden.shift}": 0 <= hidden.shift <= 15,
+        f"output.weight_bits must be 2 to 8, got {output.weight_bits}": 2 <= output.weight_bits <= 8,
+        f"output.sum_bits must be 8 or 16, got {output.sum_bits}": output.sum_bits in (8, 16),
         f"training.epochs must be 1 or more, got {training.epochs}": training.epochs >= 1,
         f"training.batch must be a multiple of 32 from 32 to 1024, got {training.batch}": training.batch in range(32, 1025, 32),
         f"training.optimiser must be adam or sgd, got {training.optimiser!r}": training.optimiser in ("adam", "sgd"),
@@ -215,6 +211,17 @@ def _check(spec: ModelSpec) -> None:
     for message, kept in rules.items():
         if not kept:
             raise SpecError(message)
+
+
+def _hidden_rules(where: str, hidden: HiddenSpec) -> dict[str, bool]:
+    """Return what must hold of a hidden layer."""
+    return {
+        f"{where}.units must be 1 or more, got {hidden.units}": hidden.units >= 1,
+        f"{where}.weight_bits must be 2 to 8, got {hidden.weight_bits}": 2 <= hidden.weight_bits <= 8,
+        f"{where}.sum_bits must be 8 or 16, got {hidden.sum_bits}": hidden.sum_bits in (8, 16),
+        f"{where}.levels must be 1 to 255, got {hidden.levels}": 1 <= hidden.levels <= 255,
+        f"{where}.shift must be 0 to 15, got {hidden.shift}": 0 <= hidden.shift <= 15,
+    }
 
 
 def _tower_rules(where: str, tower: TowerSpec) -> dict[str, bool]:
@@ -235,6 +242,7 @@ def _tower_rules(where: str, tower: TowerSpec) -> dict[str, bool]:
         f"{where}.convs: weight_bits must be 2 to 4, got {bits}": all(2 <= n <= 4 for n in bits),
         f"{where}.convs: stride must be 1 or 2": all(conv.stride in (1, 2) for conv in tower.convs),
         f"{where}.weight_bits must be 2 to 8, got {tower.weight_bits}": 2 <= tower.weight_bits <= 8,
+        **(_hidden_rules(f"{where}.hidden", tower.hidden) if tower.hidden.units else {}),
     }
 
 

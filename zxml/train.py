@@ -10,29 +10,32 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from tqdm import tqdm
-
-from zxml import data, ir
+from zxml import data
 from zxml.console import guard
 from zxml.errors import SpecError
 from zxml.files import check_writable, product_folder
 from zxml.gpu import device
 from zxml.learn import command as learn_command
+from zxml.learn.seed import command as seed_command
 from zxml.spec import ModelSpec, default_spec_path, read_spec
+from zxml.trials import train_best
 
 if TYPE_CHECKING:
-    from zxml.gpu.trainer import Progress, Trained
+    from zxml.gpu.trainer import Trained
 
 COUNT = "count"  # the task that a Spectrum can learn by itself
-PLAIN_LINES = 10  # lines of progress where there is no terminal
-BAR = "{l_bar}{bar}| {n_fmt}/{total_fmt} epochs{postfix}"
+SEED = "seed"  # the net that a Spectrum of 2019 trained
 EXAMPLE = """example:
   python -m zxml.train mnist
       trains the net of models/mnist.toml on the first OpenCL device and writes build/mnist/model.npz
   python -m zxml.train mnist --epochs 20 --seed 7 --out build/quick
       a rough net in seconds
+  python -m zxml.train mnist --seeds 132
+      the best of 132 nets, trained at once on a GPU, one after another on a CPU
   python -m zxml.train count --test
       what a Spectrum learns by itself, and how long it takes
+  python -m zxml.train seed --test
+      the net that a Spectrum trained in 2019, trained again with less arithmetic
 
 Ctrl-C ends the training early and keeps the best net so far. A training that was killed continues when it is started again."""
 
@@ -43,6 +46,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if words[:1] == [COUNT]:
         options = make_count_parser().parse_args(words[1:])
         return guard(lambda: learn_command.run(options))
+    if words[:1] == [SEED]:
+        options = make_seed_parser().parse_args(words[1:])
+        return guard(lambda: seed_command.run(options))
     options = make_parser().parse_args(words)
     return guard(lambda: run(options))
 
@@ -57,6 +63,16 @@ def make_count_parser() -> argparse.ArgumentParser:
     return parser
 
 
+def make_seed_parser() -> argparse.ArgumentParser:
+    """Return the parser of `python -m zxml.train seed`."""
+    parser = argparse.ArgumentParser(
+        prog=f"python -m zxml.train {SEED}",
+        description="Train a convolutional net on 640 pictures of 8 x 8 pixels as a Spectrum can, in a choice of arithmetics.",
+    )
+    seed_command.add_arguments(parser)
+    return parser
+
+
 def make_parser() -> argparse.ArgumentParser:
     """Return the parser of the command line."""
     parser = argparse.ArgumentParser(
@@ -65,15 +81,19 @@ def make_parser() -> argparse.ArgumentParser:
         epilog=EXAMPLE,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    parser.add_argument("task", help=f"what to learn: {', '.join(known_tasks())}; or {COUNT}, which has options of its own")
-    parser.add_argument("--spec", type=Path, metavar="FILE", help="the net and its recipe (default: models/TASK.toml)")
+    parser.add_argument(
+        "task", help=f"what to learn: {', '.join(known_tasks())}; or {COUNT} or {SEED}, which have options of their own"
+    )
+    parser.add_argument(
+        "--spec", type=Path, nargs="+", metavar="FILE", help="the net and its recipe, or several (default: models/TASK.toml)"
+    )
     parser.add_argument(
         "--device", metavar="D", help="OpenCL device: its number or a part of its name (default: the first GPU)"
     )
-    parser.add_argument("--backend", choices=device.SHAPES, help="kernels for CPUs or for GPUs (default: as the device is)")
+    parser.add_argument("--backend", choices=device.BACKENDS, help="how the device trains (default: as device and nets suit)")
     parser.add_argument("--seed", type=whole_number(0), metavar="N", help="other random numbers than the spec's seed gives")
     parser.add_argument(
-        "--seeds", type=whole_number(1), default=1, metavar="N", help="train with so many seeds and keep the best on validation"
+        "--seeds", type=whole_number(1), default=1, metavar="N", help="train so many seeds, on a GPU at once, and keep the best"
     )
     parser.add_argument("--epochs", type=whole_number(1), metavar="N", help="passes over the pictures, instead of the spec's")
     parser.add_argument(
@@ -97,26 +117,12 @@ def whole_number(least: int) -> Callable[[str], int]:
 
 def run(options: argparse.Namespace) -> int:
     """Train as the command line says, write the best model, and print what came of it."""
-    spec = choose_spec(options)
+    specs = choose_specs(options)
     chosen = device.choose(options.device)
-    dataset = data.load(spec.task, options.data)
-    path = (options.out or Path("build") / spec.name) / "model.npz"
+    dataset = data.load(specs[0].task, options.data)
+    path = (options.out or Path("build") / specs[0].name) / "model.npz"
     check_writable(path.parent)
-    backend = options.backend or device.choose_shape(chosen)
-    print(f"training {spec.name} on {chosen.name.strip()}, kernels in {backend}", file=sys.stderr, flush=True)
-    best: tuple[ModelSpec, Trained] | None = None
-    for seed in range(spec.seed, spec.seed + options.seeds):
-        trial = replace(spec, seed=seed)
-        trained = train_with_progress(trial, dataset, chosen, path.with_name("checkpoint.npz"), backend)
-        if options.seeds > 1:
-            print(f"seed {seed}: validation {trained.accuracy:.2%}", file=sys.stderr, flush=True)
-        if best is None or trained.accuracy > best[1].accuracy:
-            best = trial, trained
-            ir.save(trained.model, path)
-        if trained.stopped:
-            break
-    assert best is not None
-    spec, trained = best
+    spec, trained = train_best(specs, dataset, chosen, path, options.backend)
     print(as_json(trained, path, spec, chosen) if options.json else as_text(trained, path, spec))
     return 0
 
@@ -126,43 +132,17 @@ def known_tasks() -> list[str]:
     return sorted(path.stem for path in product_folder("models").glob("*.toml") if path.stem in data.DATASETS)
 
 
-def choose_spec(options: argparse.Namespace) -> ModelSpec:
-    """Return the spec that the command line names, with its changes; raise SpecError for an unknown task."""
+def choose_specs(options: argparse.Namespace) -> list[ModelSpec]:
+    """Return the specs that the command line names, with its changes and seeds; raise SpecError for an unknown task."""
     if options.task not in known_tasks():
         raise SpecError(f"unknown task {options.task!r}; known tasks: {', '.join(known_tasks())}")
-    spec = replace(read_spec(options.spec or default_spec_path(options.task)), task=options.task)
-    training = replace(spec.training, epochs=options.epochs or spec.training.epochs)
-    return replace(spec, training=training, seed=spec.seed if options.seed is None else options.seed)
-
-
-def train_with_progress(spec: ModelSpec, dataset: data.Dataset, chosen: Any, checkpoint: Path, backend: str) -> Trained:
-    """Train with a bar on stderr if that is a terminal, and a few plain lines if not."""
-    from zxml.gpu import trainer  # not before device.choose has told a missing pyopencl in one line
-
-    epochs = spec.training.epochs
-    if not sys.stderr.isatty():
-        every = max(1, epochs // PLAIN_LINES)
-        return trainer.train(
-            spec, dataset, chosen, lambda at: print_line(at) if at.epoch % every == 0 else None, checkpoint, backend
-        )
-    with tqdm(total=epochs, desc=spec.name, file=sys.stderr, bar_format=BAR, leave=False) as bar:
-
-        def report(at: Progress) -> None:
-            bar.set_postfix_str(describe(at), refresh=False)
-            bar.update(at.epoch - bar.n)
-
-        return trainer.train(spec, dataset, chosen, report, checkpoint, backend)
-
-
-def print_line(at: Progress) -> None:
-    """Print where training stands as one line on stderr."""
-    print(f"epoch {at.epoch}/{at.epochs}: {describe(at)}", file=sys.stderr, flush=True)
-
-
-def describe(at: Progress) -> str:
-    """Return where training stands, in words."""
-    left = f"{int(at.seconds_left) // 60}:{int(at.seconds_left) % 60:02d} left"
-    return f"loss {at.loss:.3f}, validation {at.accuracy:.2%} (best {at.best:.2%}), {left}"
+    specs = []
+    for path in options.spec or [default_spec_path(options.task)]:
+        spec = replace(read_spec(path), task=options.task)
+        training = replace(spec.training, epochs=options.epochs or spec.training.epochs)
+        first = spec.seed if options.seed is None else options.seed
+        specs += [replace(spec, training=training, seed=seed) for seed in range(first, first + options.seeds)]
+    return specs
 
 
 def as_text(trained: Trained, path: Path, spec: ModelSpec) -> str:

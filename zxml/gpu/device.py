@@ -9,7 +9,8 @@ from zxml.errors import DeviceError
 
 CURE = 'install a driver, or a device that is the CPU itself: pip install "pyopencl[pocl]"'
 
-SHAPES = ("tiles", "groups")  # of the training kernels: kernels/lanes.cl
+SHAPES = ("tiles", "groups")  # of the kernels that train in two launches a step: kernels/lanes.cl
+BACKENDS = (*SHAPES, "persistent", "population")  # all ways to train; zxml/gpu/backends.py tells them apart
 GROUP = 256  # work-items of a group of group_update
 
 
@@ -48,7 +49,12 @@ def choose(text: str | None = None) -> Any:
 
 def choose_shape(device: Any) -> str:
     """Return the shape of kernels for a device: groups on whatever is no CPU and has groups large enough."""
-    return "tiles" if _kind(device) == "cpu" or device.max_work_group_size < GROUP else "groups"
+    return "tiles" if is_cpu(device) or device.max_work_group_size < GROUP else "groups"
+
+
+def is_cpu(device: Any) -> bool:
+    """Return whether a device is a CPU."""
+    return _kind(device) == "cpu"
 
 
 def _all_devices() -> list[Any]:

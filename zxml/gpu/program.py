@@ -11,7 +11,8 @@ import pyopencl as cl
 from zxml.errors import DeviceError
 
 KERNELS = Path(__file__).parent / "kernels"
-SHARED = ("lanes.cl", "optimiser.cl")
+SHARED = ("lanes.cl", "optimiser.cl")  # of the kernels for CPUs
+GPU_SHARED = (*SHARED, "units.cl")
 
 
 def build(context: Any, names: tuple[str, ...], sizes: dict[str, int | float | str]) -> Any:

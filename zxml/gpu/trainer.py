@@ -11,13 +11,13 @@ from typing import Any
 import numpy as np
 import pyopencl as cl
 
-from zxml import reference
 from zxml.data import Dataset, pack_rows
 from zxml.errors import SpecError
+from zxml.gpu.backends import Choice, choose_backend, make_step
 from zxml.gpu.checkpoint import Arrays, fingerprint, load_checkpoint, save_checkpoint
 from zxml.gpu.distort import Distorter
+from zxml.gpu.inference import Answering, answering
 from zxml.gpu.schedule import step_rates
-from zxml.gpu.step import TrainingStep
 from zxml.ir import IntegerModel
 from zxml.quant.export import export
 from zxml.quant.params import Params, initial_params
@@ -50,7 +50,7 @@ class Trained:
     """The best model on validation, its accuracy and epoch, the seconds it took, and whether Ctrl-C ended the training."""
 
     model: IntegerModel
-    params: Params
+    params: Params | None  # None for a cascade
     accuracy: float
     epoch: int
     seconds: float
@@ -63,19 +63,19 @@ def train(
     device: Any,
     report: Callable[[Progress], None],
     checkpoint: Path | None = None,
-    shape: str | None = None,
+    backend: Choice | None = None,
 ) -> Trained:
     """Train a net as its spec says and return the best of it; Ctrl-C keeps the best so far.
 
     device: as `zxml.gpu.device.choose` returns it; report: called after each epoch. The same spec, data and device give the
     same bits. The test pictures are not used. checkpoint: a file that keeps the state every few seconds; a training that was
-    killed continues from it, to the same bits. It is removed at the end. shape: of the kernels, one of `device.SHAPES`, chosen
-    by the device if None.
+    killed continues from it, to the same bits. It is removed at the end. backend: as `choose_backend` returns it, chosen by the
+    device if None.
 
     Raises SpecError if there are fewer training pictures than one batch or no validation pictures, DeviceError if the device's
     driver does not build the kernels.
     """
-    run = _Run(spec, dataset, device, shape)
+    run = _Run(spec, dataset, device, backend or choose_backend(device, [spec]))
     word = fingerprint(spec, dataset, f"{device.name} {run.step.shape}") if checkpoint else ""
     if checkpoint:
         run.restore(load_checkpoint(checkpoint, word))
@@ -97,19 +97,15 @@ def train(
 class _Run:
     """One training under way: the device's buffers, the best model so far, and the clock."""
 
-    def __init__(self, spec: ModelSpec, dataset: Dataset, device: Any, shape: str | None) -> None:
+    def __init__(self, spec: ModelSpec, dataset: Dataset, device: Any, backend: Choice) -> None:
         self.spec, self.dataset, self.start = spec, dataset, time.monotonic()
-        self.steps = len(dataset.train_labels) // spec.training.batch
-        if not self.steps or not len(dataset.validation_labels):
-            raise SpecError(
-                f"{spec.name}: needs {spec.training.batch} training pictures (a batch) and some for validation, got "
-                f"{len(dataset.train_labels)} and {len(dataset.validation_labels)}; give more pictures or lower training.batch"
-            )
+        self.steps = count_steps(spec, dataset)
         self.queue = cl.CommandQueue(cl.Context([device]))
         flags = cl.mem_flags.READ_WRITE | cl.mem_flags.COPY_HOST_PTR
         packed = pack_rows(dataset.train_images, spec.input)
         self.pictures = cl.Buffer(self.queue.context, flags, hostbuf=packed)
-        self.step = TrainingStep(self.queue, spec, self.pictures, dataset.train_labels, self.steps, shape)
+        self.step = make_step(backend, self.queue, [spec], self.pictures, dataset.train_labels, self.steps)
+        self.answers = answering(self.queue, dataset.validation_images)
         distorted = any(astuple(spec.distort))
         images, window = dataset.train_images, spec.input
         self.distorter = Distorter(self.queue, images, window, spec.distort, spec.seed) if distorted else None
@@ -158,7 +154,7 @@ class _Run:
     def validate(self, epoch: int) -> None:
         """Count the validation pictures that the exact integer model gets right; keep the model if none was better."""
         params = self.step.read_params()
-        self.accuracy = measure(export(params, self.spec), self.dataset)
+        self.accuracy = measure(export(params, self.spec), self.answers, self.dataset)
         if self.accuracy >= self.best:
             self.best, self.best_epoch, self.params = self.accuracy, epoch, params
 
@@ -186,7 +182,17 @@ def is_validated(epoch: int, epochs: int) -> bool:
     return epoch == 1 or epoch > epochs - LATE_EPOCHS or epoch % max(1, epochs // EARLY_VALIDATIONS) == 0
 
 
-def measure(model: IntegerModel, dataset: Dataset) -> float:
-    """Return the part of the validation pictures that a model gets right."""
-    digits = reference.run(model, dataset.validation_images).digits
-    return float((digits == dataset.validation_labels).mean())
+def count_steps(spec: ModelSpec, dataset: Dataset) -> int:
+    """Return the steps of an epoch; raise SpecError if there are too few pictures for one, or none for validation."""
+    steps = len(dataset.train_labels) // spec.training.batch
+    if not steps or not len(dataset.validation_labels):
+        raise SpecError(
+            f"{spec.name}: needs {spec.training.batch} training pictures (a batch) and some for validation, got "
+            f"{len(dataset.train_labels)} and {len(dataset.validation_labels)}; give more pictures or lower training.batch"
+        )
+    return steps
+
+
+def measure(model: IntegerModel, answers: Answering, dataset: Dataset) -> float:
+    """Return the part of the validation pictures that a model gets right; answers: of models to these pictures."""
+    return float((answers(model).digits == dataset.validation_labels).mean())

@@ -20,7 +20,7 @@ def choose_gaps(model: IntegerModel, pictures: Pictures, shares: Sequence[float]
     exits = [number for number, layer in enumerate(layers) if isinstance(layer, Exit)]
     for number, share in zip(exits, shares, strict=True):
         gaps = score_gaps(outputs[number - 1])
-        found = largest_gap(gaps[going], round(share * len(pictures)))
+        found = largest_gap(gaps[going], int(share * len(pictures)))
         layer = layers[number]
         assert isinstance(layer, Exit)
         layers[number] = replace(layer, gap=found)

@@ -24,11 +24,15 @@ EPSILON = 0.1  # of the batch normalisation, added to the variance
 
 @dataclass(frozen=True, eq=False)
 class Param:
-    """Values to learn, in units; step: what a unit is worth in real numbers; limit: the greatest size, in units."""
+    """Values to learn, in units.
+
+    step: what a unit is worth in real numbers; limit: the greatest size, in units; decays: whether weight decay draws it to 0.
+    """
 
     values: Reals
     step: float = 1.0
     limit: float = np.inf
+    decays: bool = False
 
 
 @dataclass(frozen=True, eq=False)
@@ -129,7 +133,7 @@ def _conv_params(name: str, conv: ConvSpec, channels: int, rng: np.random.Genera
     shape = (PATCH_SIDE, PATCH_SIDE, channels, conv.units)
     weight = rng.normal(0.0, 0.35 * most + 0.25, shape).clip(-most, most)
     return {
-        f"{name}.weight": Param(weight, conv.weight_step, most + LIMIT_MARGIN),
+        f"{name}.weight": Param(weight, conv.weight_step, most + LIMIT_MARGIN, decays=True),
         f"{name}.gain": Param(np.ones(conv.units)),
         f"{name}.shift": Param(np.zeros(conv.units)),
     }
@@ -139,7 +143,7 @@ def _hidden_params(hidden: HiddenSpec, inputs: int, rng: np.random.Generator) ->
     limit = weight_limit(hidden.weight_bits) + LIMIT_MARGIN
     weight = rng.normal(0.0, 1.2 / np.sqrt(CHANCE_SET * inputs) / hidden.weight_step, (1, 1, inputs, hidden.units))
     return {
-        "hidden.weight": Param(weight.clip(-limit, limit), hidden.weight_step, limit),
+        "hidden.weight": Param(weight.clip(-limit, limit), hidden.weight_step, limit, decays=True),
         "hidden.shift": Param(np.zeros(hidden.units), hidden.weight_step, HALF_RANGE - 1),
     }
 
@@ -151,7 +155,7 @@ def _score_params(
     limit = weight_limit(tower.weight_bits) + LIMIT_MARGIN
     weight = rng.normal(0.0, 1.2 / np.sqrt(seen) / tower.weight_step, shape).clip(-limit, limit)
     return {
-        f"scores.{part}": Param(weight, tower.weight_step, limit),
+        f"scores.{part}": Param(weight, tower.weight_step, limit, decays=True),
         "scores.bias": Param(np.zeros(CLASSES), tower.weight_step),
         "scores.temperature": Param(np.zeros(1)),
     }

@@ -1,4 +1,4 @@
-"""`docs/kernels.md`: each kernel's formula, bytes and limits, from its module's docstring and its cost; written by this module.
+"""`docs/kernels.md`: each kernel's formula, bytes and limits, from its module's docstring and its cost.
 
 A module's docstring begins with `name: what it computes`, and what follows `Limits:` in it is what the kernel cannot do.
 """
@@ -11,10 +11,11 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from itertools import groupby
 from pathlib import Path
-from typing import Any, get_args
+from typing import get_args
 
 import numpy as np
 
+from zxml.errors import ZxmlError
 from zxml.files import write_whole
 from zxml.ir import (
     PICTURE_SIDE,
@@ -24,6 +25,7 @@ from zxml.ir import (
     Conv,
     Dense,
     Exit,
+    IntArray,
     IntegerModel,
     Layer,
     PatchConv,
@@ -40,18 +42,26 @@ from zxml.z80gen.kernels import KERNELS
 
 PAGE = Path("docs", "kernels.md")
 WINDOW = Window(4, 4, 20, 20)
-HEADS = ("kernel", "layers", "computes", "bytes", "T-states", "at most", "limits")
+HEADS = ("kernel", "layers", "computes", "bytes", "T-states, at most", "limits")
 LEAD = """\
 # Kernels
 
-`make docs` writes this page from the kernels; a test compares them. The planner tries every chain of kernels that computes a net
-and takes the fastest that fits ([design.md](design.md)). Bytes and T-states are those of one step of an example net below; T-states
-are exact for each picture, CALL included, on uncontended memory. Where a kernel comes in several batches, the figures are of the
-first."""
+`make docs` writes this page from the kernels, and a test compares the two. The planner tries every chain of kernels that
+computes a net and takes the fastest that fits ([design.md](design.md)). Bytes and T-states are those of the layer named in
+brackets, of an example net below; `python -m zxml show MODEL` tells those of a net of yours. Of a kernel in several sizes of
+batches they are the first's."""
+LAYERS = """\
+## What the layers mean
+
+A layer's docstring in `zxml/ir/layers.py` has the whole of it."""
+COSTS = """\
+## T-states
+
+The exact time of a call on uncontended memory, CALL included, for each picture."""
 
 
-def ones(*shape: int) -> Any:
-    """Return weights that every kernel takes; what nothing picks is 0, as a layer on codes wants."""
+def ones(*shape: int) -> IntArray:
+    """Return weights that every kernel takes: those of three sides are of layers in which the first choice adds nothing."""
     weight = np.ones(shape, np.int32)
     if len(shape) == 3:
         weight[:, 0] = 0
@@ -59,31 +69,33 @@ def ones(*shape: int) -> Any:
 
 
 def example_nets() -> tuple[IntegerModel, ...]:
-    """Return nets that have a part for each kernel: one with a hidden layer, and a cascade with every other kind of layer."""
-    bits = np.zeros((512, 8), np.int32)
-    code = np.arange(256, dtype=np.int32) % 8
-    hidden: tuple[Layer, ...] = (
-        PatchSum("hidden", WINDOW, 1, 1, 8, ones(400, 2, 58), ones(58)),
-        Requant("levels", 3, 8),
-        Dense("scores", 16, ones(58, 10), ones(10)),
-        ArgMax("digit"),
-    )
-    cascade: tuple[Layer, ...] = (
-        PatchConv("front", WINDOW, bits),
-        Pool("front_pool"),
-        Codebook("codes", code),
+    """Return nets that have a part for each kernel: layers on pixels, on features, and a cascade with convolutions."""
+    features = np.ones((512, 8), np.int32)
+    features[0] = 0
+    front: tuple[Layer, ...] = (PatchConv("front", WINDOW, features), Pool("front_pool"))
+    scores: tuple[Layer, ...] = (Dense("scores", 16, ones(58, 10), ones(10)), ArgMax("digit"))
+    pixels: tuple[Layer, ...] = (PatchSum("hidden", WINDOW, 1, 1, 8, ones(400, 2, 58), ones(58)), Requant("levels", 3, 8))
+    units: tuple[Layer, ...] = (Dense("hidden", 8, ones(648, 58), ones(58)), Requant("levels", 3, 8))
+    quick: tuple[Layer, ...] = (
+        Codebook("codes", np.arange(256, dtype=np.int32) % 8),
         CodeSum("quick", 16, ones(81, 8, 10), ones(10)),
         Exit("sure", 60, "front_pool"),
-        Conv("conv1", 8, np.ones((3, 3, 8, 16), np.int32), ones(16)),
+    )
+    convs: tuple[Layer, ...] = (
+        Conv("conv1", 8, ones(3, 3, 8, 16), ones(16)),
         Requant("levels1", 1, 1),
         Pool("pool1"),
-        Conv("conv2", 8, np.ones((3, 3, 16, 32), np.int32), ones(32)),
+        Conv("conv2", 8, ones(3, 3, 16, 32), ones(32)),
         Requant("levels2", 1, 1),
         Pool("pool2"),
         Dense("scores", 16, ones(32, 10), ones(10)),
         ArgMax("digit"),
     )
-    return IntegerModel("hidden", 0, hidden), IntegerModel("cascade", 0, cascade)
+    return (
+        IntegerModel("pixels", 0, (*pixels, *scores)),
+        IntegerModel("features", 0, (*front, *units, *scores)),
+        IntegerModel("cascade", 0, (*front, *quick, *convs)),
+    )
 
 
 def parts(model: IntegerModel, kernel: Kernel) -> Iterator[Part]:
@@ -98,10 +110,11 @@ def parts(model: IntegerModel, kernel: Kernel) -> Iterator[Part]:
 
 
 def example(kernel: Kernel) -> tuple[str, Cost]:
-    """Return the first part of an example net that the kernel computes, as net/layer, and its cost there."""
-    found = ((model, part) for model in example_nets() for part in parts(model, kernel))
-    model, part = next(found)
-    return f"{model.name}/{part.layers[0].name}", kernel.cost(part)
+    """Return the first part of an example net that the kernel computes, as net/layer, and its cost; raise ZxmlError if none."""
+    for model in example_nets():
+        for part in parts(model, kernel):
+            return f"{model.name}/{part.layers[0].name}", kernel.cost(part)
+    raise ZxmlError(f"{kernel.name}: no example net of kernels_page.py has layers for it; add some to example_nets()")
 
 
 def docstring(kernel: Kernel) -> str:
@@ -122,43 +135,53 @@ def limits(text: str) -> str:
     for paragraph in text.split("\n\n"):
         said = " ".join(paragraph.split()).partition("Limits: ")[2]
         if said:
-            return said
+            return said.rstrip(".")
     return "-"
 
 
 def page() -> str:
     """Return the page."""
-    rows = [row_of(list(kernels)) for _, kernels in groupby(KERNELS, lambda kernel: (family(kernel), kernel.kinds))]
-    nets = [f"`{model.show()}`".replace("`", "```\n", 1)[:-1] + "\n```" for model in example_nets()]
+    costs = [f"- {name_of(kernels)}: {example(kernels[0])[1]}" for kernels in families()]
     formulas = [f"| `{kind.__name__}` | {formula(kind)} |" for kind in get_args(Layer)]
-    return (
-        "\n\n".join(
-            [
-                LEAD,
-                "\n".join([f"| {' | '.join(HEADS)} |", f"|{'---|' * len(HEADS)}", *rows]),
-                "## What the layers mean",
-                "\n".join(["| layer | formula |", "|---|---|", *formulas]),
-                "## The example nets",
-                *nets,
-            ]
-        )
-        + "\n"
-    )
+    blocks = [
+        LEAD,
+        "\n".join([f"| {' | '.join(HEADS)} |", f"|{'---|' * len(HEADS)}", *map(row_of, families())]),
+        COSTS,
+        "\n".join(costs),
+        LAYERS,
+        "\n".join(["| layer | formula |", "|---|---|", *formulas]),
+        "## The example nets",
+        *(f"```\n{model.show()}\n```" for model in example_nets()),
+    ]
+    return "\n\n".join(blocks) + "\n"
+
+
+def families() -> list[list[Kernel]]:
+    """Return the kernels, those together that differ in the size of their batches alone."""
+    return [list(kernels) for _, kernels in groupby(KERNELS, lambda kernel: (family(kernel), kernel.kinds))]
 
 
 def family(kernel: Kernel) -> str:
     """Return the kernel's name without the size of its batch."""
-    return kernel.name.rstrip("0123456789").rstrip("_")
+    name, _, size = kernel.name.rpartition("_")
+    return name if size.isdecimal() else kernel.name
+
+
+def name_of(kernels: Sequence[Kernel]) -> str:
+    """Return the name of kernels that differ in the size of their batches alone."""
+    first = kernels[0]
+    if len(kernels) == 1:
+        return f"`{first.name}`"
+    sizes = ", ".join(kernel.name.rpartition("_")[2] for kernel in kernels)
+    return f"`{family(first)}_N`, N = {sizes}"
 
 
 def row_of(kernels: Sequence[Kernel]) -> str:
     """Return the row of kernels that differ in the size of their batches alone."""
     first, text = kernels[0], docstring(kernels[0])
     where, cost = example(first)
-    batches = [kernel.name.removeprefix(f"{family(first)}_") for kernel in kernels]
-    name = f"`{first.name}`" if len(kernels) == 1 else f"`{family(first)}_N`, N = {', '.join(batches)}"
-    kinds = ", ".join(kind.__name__ for kind in first.kinds)
-    cells = (name, f"{kinds} (`{where}`)", summary(text), f"{cost.nbytes:,}", str(cost), f"{cost.worst:,}", limits(text))
+    kinds = " + ".join(kind.__name__ for kind in first.kinds)
+    cells = (name_of(kernels), f"{kinds} ({where})", summary(text), f"{cost.nbytes:,}", f"{cost.worst:,}", limits(text))
     return f"| {' | '.join(cells)} |"
 
 

@@ -6,6 +6,8 @@
 //
 // Sizes (-D): PIXELS, ROWS, COLS of the window; HIDDEN units in HIDDEN_BLOCKS; CLASSES in CLASS_BLOCKS; BATCH, a multiple of 32;
 // REAL: float or, with TILES_OF_16, float16; SUM and SUM16: short, or int where a hidden sum may need more than 16 bits.
+// FLOAT_NET: a plain net of real numbers instead: SUM is float, nothing is rounded, a level is max(sum, 0), there is no range
+// penalty and no temperature. GREY: pixels are bytes that count as value / 255; the words of bits then tell which are not 0.
 
 #pragma OPENCL FP_CONTRACT ON
 
@@ -23,6 +25,12 @@
 
 // nearest integer, ties to even, for |x| < 2**22: adding 1.5 * 2**23 leaves no bit for the fraction
 #define ROUND(x) (((x) + 12582912.0f) - 12582912.0f)
+#ifdef FLOAT_NET
+#define USED(weight) (weight)
+#else
+#define USED(weight) ROUND(weight)
+#endif
+#define GREY_STEP (1.0f / 255.0f)
 
 // PoCL leaves the library's functions calls, which costs more than their work; compilers that are clang have them built in
 #ifndef __has_builtin

@@ -6,10 +6,12 @@
 //            hidden (PIXELS + 1, HIDDEN): quantised weights, the biases last
 //            output (HIDDEN_LANES + 1, CLASSES): likewise;  turned (CLASSES, HIDDEN): the same without biases
 //            scalars: [0] = log of the temperature's inverse;  state[0]: step in this epoch
+//            GREY: greys (n, PIXELS): the pixels as bytes
 // Out        masks (TILES, PIXELS): bit s = pixel is set in sample s of the tile
 //            levels (BATCH, HIDDEN), deltas (BATCH, HIDDEN): activations, and the loss by the hidden sums
 //            score_deltas (BATCH, CLASSES): the loss by the scores
 //            partial (TILES): the tile's loss, and the loss by scalars[0];  state[1] = state[0] + 1
+//            GREY: shades (TILES, PIXELS, TILE): the bytes of the pixels that are set
 // Sizes      lanes.cl; SHIFT, LEVELS of the requantisation; LOGIT_SCALE; HALF_RANGE = 2**(sum_bits - 1); SAFE_PART, RANGE_PENALTY
 
 #define WORDS ((ROWS + ROWS_A_WORD - 1) / ROWS_A_WORD)
@@ -27,6 +29,20 @@ static inline void read_picture(global const uint *rows, ulong *bits)
 }
 
 // sums = biases + the rows of the set pixels; bit s of each set pixel's mask is set
+#ifdef GREY
+static inline void add_pixels(const ulong *bits, uint s, global const SUM16 *hidden, SUM16 *sums, uint *mask,
+                              global const uchar *greys, global uchar *shades)
+{
+    EACH_HIDDEN_BLOCK sums[v] = hidden[PIXELS * HIDDEN_BLOCKS + v];
+    for (int w = 0; w < WORDS; w++)
+        for (ulong rest = bits[w]; rest; rest &= rest - 1) {
+            const int p = w * ROWS_A_WORD * COLS + LOWEST_BIT(rest);
+            mask[p] |= 1u << s;
+            shades[p * TILE + s] = greys[p];
+            EACH_HIDDEN_BLOCK sums[v] += greys[p] * GREY_STEP * hidden[p * HIDDEN_BLOCKS + v];
+        }
+}
+#else
 static inline void add_pixels(const ulong *bits, uint s, global const SUM16 *hidden, SUM16 *sums, uint *mask)
 {
     EACH_HIDDEN_BLOCK sums[v] = hidden[PIXELS * HIDDEN_BLOCKS + v];
@@ -37,14 +53,19 @@ static inline void add_pixels(const ulong *bits, uint s, global const SUM16 *hid
             EACH_HIDDEN_BLOCK sums[v] += hidden[p * HIDDEN_BLOCKS + v];
         }
 }
+#endif
 
 static inline void requantise(const SUM16 *sums, float16 *active)
 {
     EACH_HIDDEN_BLOCK {
+#ifdef FLOAT_NET
+        active[v] = sums[v] > 0.0f ? sums[v] : (float16)(0.0f);
+#else
         SUM16 level = (sums[v] >> (SUM16)(SHIFT)) + (SUM16)(1);
         level = level < (SUM16)(0) ? (SUM16)(0) : level;
         level = level > (SUM16)(LEVELS) ? (SUM16)(LEVELS) : level;
         active[v] = convert_float16(level);
+#endif
     }
 }
 
@@ -93,6 +114,9 @@ static inline float hidden_deltas(const SUM16 *sums, const float16 *back, global
     EACH_HIDDEN_BLOCK slope[v] = (float16)(0.0f);
     for (int c = 0; c < CLASSES; c++)
         EACH_HIDDEN_BLOCK slope[v] += ((const float *)back)[c] * turned[c * HIDDEN_BLOCKS + v];
+#ifdef FLOAT_NET
+    EACH_HIDDEN_BLOCK deltas[v] = sums[v] > 0.0f ? slope[v] : (float16)(0.0f);
+#else
     EACH_HIDDEN_BLOCK {
         const float16 sum = convert_float16(sums[v]);
         const float16 level = sum * (1.0f / (1 << SHIFT));
@@ -105,6 +129,7 @@ static inline float hidden_deltas(const SUM16 *sums, const float16 *back, global
         push = sum < 0.0f ? -push : push;
         deltas[v] = (sloped ? slope[v] * (1.0f / (1 << SHIFT)) : (float16)(0.0f)) + push;
     }
+#endif
     return penalty;
 }
 
@@ -113,7 +138,11 @@ kernel void tile_forward(global const uint *restrict pictures, global const ucha
                          global const float16 *restrict output, global const float16 *restrict turned,
                          global const float *restrict scalars, global uint *restrict masks, global float16 *restrict levels,
                          global float16 *restrict deltas, global float16 *restrict score_deltas, global float2 *restrict partial,
-                         global uint *restrict state)
+                         global uint *restrict state
+#ifdef GREY
+                         , global const uchar *restrict greys, global uchar *restrict shades
+#endif
+                         )
 {
     const uint tile = get_global_id(0);
     if (tile >= TILES)
@@ -135,7 +164,11 @@ kernel void tile_forward(global const uint *restrict pictures, global const ucha
         const uint sample = tile * TILE + s;
         SUM16 sums[HIDDEN_BLOCKS];
         float16 active[HIDDEN_BLOCKS], scores[CLASS_BLOCKS], back[CLASS_BLOCKS];
+#ifdef GREY
+        add_pixels(bits[s], s, hidden, sums, mask, greys + order[s] * PIXELS, shades + tile * PIXELS * TILE);
+#else
         add_pixels(bits[s], s, hidden, sums, mask);
+#endif
         requantise(sums, active);
         add_scores(active, output, scores);
         totals += cross_entropy(scores, labels[order[s]], scale, back);

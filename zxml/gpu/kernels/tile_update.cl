@@ -3,7 +3,7 @@
 // One work-item updates the rows of PIXEL_TILE pixels, or OUTPUT_TILE rows of the output layer, or, the last one, the biases.
 // A pixel's gradient is the sum of the deltas of the samples in which it is set, in the order of the samples.
 //
-// In         masks, levels, deltas, score_deltas, partial, state[1]: from tile_forward;  rates (steps): from schedule.py
+// In         masks, levels, deltas, score_deltas, partial, state[1], shades: from tile_forward;  rates (steps): from schedule.py
 // In, out    hidden (PIXELS + 1, 3, HIDDEN), output (HIDDEN_LANES + 1, 3, CLASSES): weight and two moments; biases last
 //            scalars: [0..2] log of the temperature's inverse and its moments, [3] the epoch's loss, summed over steps
 // Out        hidden_integers (PIXELS + 1, HIDDEN), output_integers (HIDDEN_LANES + 1, CLASSES), turned (CLASSES, HIDDEN)
@@ -23,7 +23,7 @@ static inline void update_hidden(uint row, const float16 *gradient, global float
         at[0] = weight;
         at[HIDDEN_BLOCKS] = first;
         at[2 * HIDDEN_BLOCKS] = second;
-        integers[row * HIDDEN_BLOCKS + v] = AS_SUM16(ROUND(weight));
+        integers[row * HIDDEN_BLOCKS + v] = AS_SUM16(USED(weight));
     }
 }
 
@@ -37,10 +37,21 @@ static inline void update_output(uint row, const float16 *gradient, global float
         at[0] = weight;
         at[CLASS_BLOCKS] = first;
         at[2 * CLASS_BLOCKS] = second;
-        integers[row * CLASS_BLOCKS + v] = ROUND(weight);
+        integers[row * CLASS_BLOCKS + v] = USED(weight);
     }
 }
 
+#ifdef GREY
+static inline void add_deltas(ulong bits, global const float16 *deltas, global const uchar *shades, float16 *gradient)
+{
+    while (bits) {
+        const uint s = LOWEST_BIT(bits);
+        const float shade = shades[s / TILE * PIXELS * TILE + s % TILE] * GREY_STEP;
+        bits &= bits - 1;
+        EACH_HIDDEN_BLOCK gradient[v] += shade * deltas[s * HIDDEN_BLOCKS + v];
+    }
+}
+#else
 static inline void add_deltas(ulong bits, global const float16 *deltas, float16 *gradient)
 {
     while (bits) {
@@ -49,9 +60,10 @@ static inline void add_deltas(ulong bits, global const float16 *deltas, float16 
         EACH_HIDDEN_BLOCK gradient[v] += delta[v];
     }
 }
+#endif
 
 static inline void update_pixel(uint p, global const uint *masks, global const float16 *deltas, global float16 *hidden,
-                                global SUM16 *integers, float4 rates)
+                                global SUM16 *integers, float4 rates, global const uchar *shades)
 {
     float16 gradient[HIDDEN_BLOCKS];
     EACH_HIDDEN_BLOCK gradient[v] = (float16)(0.0f);
@@ -59,7 +71,11 @@ static inline void update_pixel(uint p, global const uint *masks, global const f
         ulong bits = masks[t * PIXELS + p];
         if (t + 1 < TILES)
             bits |= (ulong)masks[(t + 1) * PIXELS + p] << TILE;
+#ifdef GREY
+        add_deltas(bits, deltas + t * TILE * HIDDEN_BLOCKS, shades + (t * PIXELS + p) * TILE, gradient);
+#else
         add_deltas(bits, deltas + t * TILE * HIDDEN_BLOCKS, gradient);
+#endif
     }
     update_hidden(p, gradient, hidden, integers, rates, HIDDEN_LIMIT);
 }
@@ -77,7 +93,7 @@ static inline void update_output_rows(uint first_row, global const float *levels
         const uint row = first_row + i;
         update_output(row, gradient[i], output, integers, rates, OUTPUT_LIMIT);
         for (int c = 0; c < CLASSES; c++)
-            turned[c * HIDDEN_LANES + row] = ROUND(((global float *)output)[row * 3 * CLASS_LANES + c]);
+            turned[c * HIDDEN_LANES + row] = USED(((global float *)output)[row * 3 * CLASS_LANES + c]);
     }
 }
 
@@ -86,11 +102,13 @@ static inline void update_scalars(global const float2 *partial, global float *sc
     float2 totals = (float2)(0.0f);
     for (uint t = 0; t < TILES; t++)
         totals += partial[t];
+#ifndef FLOAT_NET
     float16 temperature = (float16)(scalars[0]), first = (float16)(scalars[1]), second = (float16)(scalars[2]);
     descend(&temperature, &first, &second, (float16)(totals.y), rates, 1.0f, INFINITY);
     scalars[0] = temperature.s0;
     scalars[1] = first.s0;
     scalars[2] = second.s0;
+#endif
     scalars[3] += totals.x / BATCH;
 }
 
@@ -99,8 +117,15 @@ kernel void tile_update(global const uint *restrict masks, global const float *r
                         global const float2 *restrict partial, global const float4 *restrict rates_of_step,
                         global float16 *restrict hidden, global float16 *restrict output, global float *restrict scalars,
                         global SUM16 *restrict hidden_integers, global float16 *restrict output_integers,
-                        global float *restrict turned, global uint *restrict state)
+                        global float *restrict turned, global uint *restrict state
+#ifdef GREY
+                        , global const uchar *restrict shades
+#endif
+                        )
 {
+#ifndef GREY
+    global const uchar *shades = 0;
+#endif
     uint item = get_global_id(0);
     if (item > PIXEL_ITEMS + OUTPUT_ITEMS)
         return;
@@ -109,7 +134,7 @@ kernel void tile_update(global const uint *restrict masks, global const float *r
     if (item < PIXEL_ITEMS) {
         const uint end = min((item + 1) * PIXEL_TILE, (uint)PIXELS);
         for (uint p = item * PIXEL_TILE; p < end; p++)
-            update_pixel(p, masks, deltas, hidden, hidden_integers, rates);
+            update_pixel(p, masks, deltas, hidden, hidden_integers, rates, shades);
         return;
     }
     item -= PIXEL_ITEMS;

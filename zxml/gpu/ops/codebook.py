@@ -19,7 +19,7 @@ class CodeSum:
         """Build it for the parameters CHOICE (256, codes), NAME.rows (places, codes, units) and NAME.bias (units,).
 
         packed: (batch, places) uint32, of which the low eight bits count; map_grad: (batch, places, width), which the backward
-        step adds to.
+        step writes.
         """
         batch = space.batch
         places, codes, units = space.shapes[f"{name}.rows"]

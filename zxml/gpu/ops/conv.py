@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from zxml.gpu.ops.sums import add_parts
-from zxml.gpu.ops.workspace import Buffer, Macro, Op, Workspace
+from zxml.gpu.ops.workspace import Buffer, Launch, Macro, Op, Workspace
 
 TALL, SIDE, WIDEST = 64, 16, 32  # of conv.cl
 GROUPS = 512  # that share the places when the gradients of the weights are added up
@@ -16,15 +16,15 @@ class Conv:
         self,
         space: Workspace,
         name: str,
-        taken: tuple[Buffer, Buffer],
+        taken: tuple[Buffer, Buffer | None],
         shape: tuple[int, int, int],
         quantised: bool = True,
         stride: int = 1,
     ) -> None:
         """Build it for the parameter NAME.weight (side, side, channels, units), rounded in the forward step if quantised.
 
-        taken: the map (batch, *shape) that comes in, and its gradient, which the backward step writes; shape: rows, cols,
-        channels; stride: of the window over the map.
+        taken: the map (batch, *shape) that comes in, and its gradient, which the backward step writes, or None if nobody wants
+        it; shape: rows, cols, channels; stride: of the window over the map.
         """
         batch, (rows, cols, channels) = space.batch, shape
         side, _, _, units = space.shapes[f"{name}.weight"]
@@ -45,10 +45,14 @@ class Conv:
         size: dict[str, Macro] = {"BATCH": batch, "CHUNKS": chunks, "WINDOW": side}
         there = _macros(shape, self.shape) | {"PAD": 0, "STRIDE": stride, "SPREAD": 1}
         back = _macros(self.shape, shape) | {"PAD": edge, "STRIDE": 1, "SPREAD": stride}
-        make, make_back = space.maker("conv", size | there), space.maker("conv", size | back)
+        make = space.maker("conv", size | there)
         places, group = batch * self.shape[0] * self.shape[1], (SIDE, SIDE)
         map_in, map_grad = taken
         grid = (_groups(units, _wide(units)), _groups(inputs, TALL), chunks)
+        to_map: tuple[Launch, ...] = ()
+        if map_grad is not None:
+            count = (_groups(channels, _wide(channels)), _groups(batch * rows * cols, TALL))
+            to_map = (space.maker("conv", size | back)("conv", (self.sums_grad, turned, map_grad), count, group),)
         self.op = Op(
             (
                 weigh("conv_weight", (space.params, weight, turned), (inputs * units,)),
@@ -57,12 +61,7 @@ class Conv:
             (
                 make("conv_weight_grad", (map_in, self.sums_grad, parts), grid, (*group, 1)),
                 add_parts(space, parts, chunks, f"{name}.weight"),
-                make_back(
-                    "conv",
-                    (self.sums_grad, turned, map_grad),
-                    (_groups(channels, _wide(channels)), _groups(batch * rows * cols, TALL)),
-                    group,
-                ),
+                *to_map,
             ),
         )
 

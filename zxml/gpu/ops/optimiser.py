@@ -11,5 +11,6 @@ def update(space: Workspace, optimiser: str, momentum: float) -> Op:
     """Return the operation; optimiser: "adam" or "sgd", with momentum. The rates are in `space.rates`, see gpu/schedule.py."""
     macros = {"ADAM": int(optimiser == "adam"), "MOMENTUM": momentum, "BATCH": float(space.batch), "MEMORY": 1 / AVERAGE_STEPS}
     make = space.maker("update", macros)
-    arguments = (space.grads, space.step_sizes, space.limits, space.rates, space.state, space.params, space.first, space.second)
-    return Op((make("update", (*arguments, space.average), (space.count,)), make("next_step", (space.state,), (1,))))
+    given = (space.grads, space.step_sizes, space.limits, space.decays, space.rates, space.state)
+    kept = (space.params, space.first, space.second, space.average)
+    return Op((make("update", (*given, *kept), (space.count,)), make("next_step", (space.state,), (1,))))

@@ -68,10 +68,12 @@ class Workspace:
         self.count = int(ends[-1])
         self._programs: dict[tuple[str, tuple[tuple[str, Macro], ...]], Any] = {}
         self._kept: list[Buffer] = []  # kernels do not keep buffers alive
-        self.params = self.buffer(np.concatenate([param.values.ravel() for param in params.values()]))
+        start = np.concatenate([param.values.ravel() for param in params.values()])
+        self.params, self.average = self.buffer(start), self.buffer(start)
         self.step_sizes = self.buffer(np.concatenate([np.full(param.values.size, param.step) for param in params.values()]))
         self.limits = self.buffer(np.concatenate([np.full(param.values.size, param.limit) for param in params.values()]))
-        self.grads, self.first, self.second, self.average = (self.zeros(self.count) for _ in range(4))
+        self.decays = self.buffer(np.concatenate([np.full(param.values.size, param.decays) for param in params.values()]))
+        self.grads, self.first, self.second = (self.zeros(self.count) for _ in range(3))
         self.order = self.zeros(max_steps * batch, dtype=np.uint32)
         self.rates = self.zeros(max_steps * 4)
         self.state = self.zeros(1, dtype=np.uint32)

@@ -6,7 +6,7 @@ import numpy as np
 
 from zxml.ir import Requant
 from zxml.z80gen.kernel import Symbols, Values
-from zxml.z80gen.kernels.dense_sum import page_levels, product_index, slots_a_unit
+from zxml.z80gen.kernels.dense_sum import held_levels, page_levels, product_index
 from zxml.z80gen.writer import AsmWriter
 
 LEVEL_PAGE_NBYTES = 128  # sums that are not negative
@@ -14,15 +14,15 @@ LEVEL_PAGE_NBYTES = 128  # sums that are not negative
 
 def full_sum(requant: Requant, units: int) -> int:
     """Return the least sum whose unit takes two slots, 0 if none does."""
-    held = page_levels(units)
+    held = held_levels(units, requant.levels)
     return held << requant.shift if requant.levels > held else 0
 
 
 def reject_levels(requant: Requant, units: int) -> str | None:
     """Return why the levels of units with sums of 8 bits cannot be told to dense_sum, or None."""
-    if not slots_a_unit(units, requant.levels):
+    if not held_levels(units, requant.levels):
         return f"{requant.levels} levels of {units} units have more product indices than two bytes can tell apart"
-    if page_levels(units) < requant.levels and not 0 < full_sum(requant, units) < LEVEL_PAGE_NBYTES:
+    if held_levels(units, requant.levels) < requant.levels and not 0 < full_sum(requant, units) < LEVEL_PAGE_NBYTES:
         return f"sums of 8 bits never reach {requant.levels} levels of {1 << requant.shift}"
     return None
 
@@ -35,7 +35,7 @@ def level_offset(level: int, units: int) -> int:
 def level_page(label: str, requant: Requant, units: int, first: int = 0) -> str:
     """Return the page of the product index of the level of each sum, from the index `first` on."""
     sums = np.arange(LEVEL_PAGE_NBYTES)
-    levels = np.clip((sums >> requant.shift) + 1, 1, min(requant.levels, page_levels(units)))
+    levels = np.clip((sums >> requant.shift) + 1, 1, held_levels(units, requant.levels))
     writer = AsmWriter()
     writer.label(label, "where the level of each sum lies in a product page, from the unit's first index on")
     writer.data([first + level_offset(int(level), units) for level in levels])

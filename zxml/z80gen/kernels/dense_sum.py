@@ -2,8 +2,8 @@
 
 The layer before leaves one product index for each active unit, the same for every output; the index of unit u at level k is
 `product_index(u, k, units)`. Units are two apart, since the layer before gets their numbers from page numbers, so levels go in
-pairs: the odd one of a pair beside the even one, pairs `pair_stride` apart. A page of 256 products holds `page_levels` levels;
-a unit at a level above takes two slots, that of the page's highest level and that of the rest.
+pairs: the odd one of a pair beside the even one, pairs `pair_stride` apart. A page of 256 products has room for `page_levels`
+levels. It holds all, or else half of them: a unit at a level above takes two slots, that of half the levels and that of the rest.
 """
 
 from __future__ import annotations
@@ -27,10 +27,16 @@ def page_levels(units: int) -> int:
     return 2 * (256 // (2 * units + 2))
 
 
+def held_levels(units: int, levels: int) -> int:
+    """Return how many of the levels a page holds: all, half of them, or 0 if neither can be."""
+    most = page_levels(units)
+    return levels if levels <= most else levels // 2 if levels <= 2 * most and levels % 2 == 0 else 0
+
+
 def slots_a_unit(units: int, levels: int) -> int:
     """Return the slots that a unit may take: 1, 2, or 0 if it has more levels than two slots can tell."""
-    held = page_levels(units)
-    return 1 if levels <= held else 2 if levels == 2 * held else 0
+    held = held_levels(units, levels)
+    return levels // held if held else 0
 
 
 def pair_stride(units: int) -> int:
@@ -78,8 +84,8 @@ def _fits(batch: int, part: Part) -> str | None:
     if layer.weight.min() < 0:
         return f"products are unsigned, and weights reach {layer.weight.min()}"
     if units > 127 or not slots_a_unit(units, levels):
-        return f"a page holds {page_levels(units)} levels of {units} units, and two slots twice as many, not {levels}"
-    most = int(layer.weight.max()) * min(levels, page_levels(units))
+        return f"a page holds {page_levels(units)} levels of {units} units, and two slots up to twice as many if they are even, not {levels}"
+    most = int(layer.weight.max()) * held_levels(units, levels)
     if most * batch > 255:
         return f"a batch of {batch} products must stay below 256, and one may be {most}"
     return None
@@ -93,13 +99,13 @@ def _cost(batch: int, part: Part) -> Cost:
 
 
 def _count(batch: int, part: Part, inputs: Values, outputs: list[Values]) -> Counts:
-    slots = count_slots(inputs)
+    slots = count_slots(inputs, _levels(part))
     return {"product": slots, "batch": slots // batch + 1}
 
 
-def count_slots(levels: Values) -> Values:
-    """Return how many slots the levels (n, units) of each picture take, (n,)."""
-    return np.asarray((levels > 0).sum(axis=1) + (levels > page_levels(levels.shape[1])).sum(axis=1))
+def count_slots(values: Values, levels: int) -> Values:
+    """Return how many slots the values (n, units), of so many levels, of each picture take, (n,)."""
+    return np.asarray((values > 0).sum(axis=1) + (values > held_levels(values.shape[1], levels)).sum(axis=1))
 
 
 def _constants(batch: int, part: Part) -> dict[str, int]:
@@ -124,7 +130,7 @@ def _pages(part: Part) -> str:
     writer.label("dense_product_page")
     for unit, weights in enumerate(layer.weight.T):  # (inputs,) of this output
         page = np.zeros(256, np.int64)
-        for level in range(1, min(levels, page_levels(len(weights))) + 1):
+        for level in range(1, held_levels(len(weights), levels) + 1):
             where = [product_index(i, level, len(weights)) for i in range(len(weights))]
             page[where] = weights * level
         at = (FIRST_INDEX + 2 * len(weights)) % 256

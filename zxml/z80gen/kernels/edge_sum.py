@@ -15,7 +15,7 @@ from zxml.ir import PatchSum, Requant
 from zxml.z80gen.cost import Cost, Counts, Term
 from zxml.z80gen.kernel import Kernel, Part, Place, Section, Symbols, Values, call, table
 from zxml.z80gen.kernels.active_units import LEVEL_PAGE_NBYTES, full_sum, level_offset, level_page, read_levels, reject_levels
-from zxml.z80gen.kernels.dense_sum import count_slots, page_levels, slots_a_unit
+from zxml.z80gen.kernels.dense_sum import count_slots, held_levels, slots_a_unit
 from zxml.z80gen.writer import AsmWriter
 
 CODE_NBYTES = 132  # edge_code
@@ -85,7 +85,7 @@ def _count(batch: int, part: Part, inputs: Values, outputs: list[Values]) -> Cou
     pixels = inputs[:, window.top : window.top + window.rows, LEFT : LEFT + COLS]
     edges = np.diff(pixels, axis=2, prepend=0) != 0  # (n, rows, 20) pixels that differ from the one before
     groups = [edges[:, :, start:stop] for start, stop in ((0, 4), (4, 12), (12, 20))]
-    active, slots = (outputs[-1] > 0).sum(axis=1), count_slots(outputs[-1])
+    active, slots = (outputs[-1] > 0).sum(axis=1), count_slots(outputs[-1], _parts(part)[1].levels)
     return {
         "edge in pixels 0 to 3": _total(groups[0]),
         "edge in pixels 4 to 19": _total(edges) - _total(groups[0]),
@@ -102,14 +102,15 @@ def _total(flags: NDArray[np.bool_]) -> Values:
 
 
 def _constants(part: Part) -> dict[str, int]:
-    layer, _ = _parts(part)
+    layer, requant = _parts(part)
+    units = len(layer.bias)
     return {
         "EDGE_END": (layer.window.top + layer.window.rows - 1) * PICTURE_ROW_NBYTES + 2,
         "EDGE_HALF_ROWS": layer.window.rows // 2,
         "EDGE_LAST_ROW": ((layer.window.rows // 2 - 1) * COLS - LEFT) % 256,
         "EDGE_BIAS": _bias_position(part),
         "EDGE_FULL_SUM": _full_sum(part),
-        "EDGE_FULL_INDEX": level_offset(page_levels(len(layer.bias)), len(layer.bias)) if _full_sum(part) else 0,
+        "EDGE_FULL_INDEX": level_offset(held_levels(units, requant.levels), units) if _full_sum(part) else 0,
         "EDGE_LAST_PAGE": FIRST_PAGE + 2 * len(layer.bias) - 1,
     }
 

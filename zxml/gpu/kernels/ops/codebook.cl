@@ -3,8 +3,9 @@
  * Set by the host: BATCH, PLACES, CODES (without 0), UNITS, CHUNKS and PARTS (of a batch), GROUP, WIDTH (channels of the map),
  * and where the parameters lie: CHOICE (256, CODES), ROWS_AT (PLACES, CODES, UNITS), BIAS (UNITS).
  *
- * Byte b has code 1 + argmax of choice[b], byte 0 has code 0 and adds nothing. Gradients take the codes for softmax(2 choice[b]);
- * a bit's is the difference that setting it makes, as if every byte were as likely as its softmax says.
+ * Byte b has code 1 + argmax of choice[b], byte 0 has code 0 and adds nothing. Gradients take the codes for softmax(2
+ * choice[b]); a bit's is the difference that setting it makes, as if every byte were as likely as its softmax says. Channels of
+ * the map past the eighth have none.
  *
  * packed (BATCH, PLACES) uint;  code (256) uchar;  chance (256, CODES);  codes (BATCH, PLACES) uchar
  * scores, score_grad (BATCH, UNITS);  map_grad (BATCH, PLACES, WIDTH)
@@ -69,7 +70,7 @@ __kernel void code_sum_grad(__global const uchar *codes, __global const float *s
     }
 }
 
-/* One group: some samples. Adds to map_grad, and to sums (256, CODES) int, which codebook_table has cleared. */
+/* One group: some samples. Writes map_grad, and adds to sums (256, CODES) int, which codebook_table has cleared. */
 __kernel void codebook_backward(__global const float *params, __global const uint *packed, __global const float *chance,
                                 __global const float *score_grad, __global float *map_grad, __global int *sums)
 {
@@ -95,8 +96,10 @@ __kernel void codebook_backward(__global const float *params, __global const uin
             float total = 0.0f;
             for (int k = 0; k < CODES; k++)
                 total += grad[k] * (with[k] - without[k]);
-            map_grad[at * WIDTH + j] += total;
+            map_grad[at * WIDTH + j] = total;
         }
+        for (int j = 8; j < WIDTH; j++)
+            map_grad[at * WIDTH + j] = 0.0f;
     }
     barrier(CLK_LOCAL_MEM_FENCE);
     for (int i = me; i < BYTES * CODES; i += size) {

@@ -1,9 +1,9 @@
 /* conv - convolutions of maps (BATCH, IN_ROWS, IN_COLS, CHANNELS) as a product of matrices whose left one is never made
  *
- * Set by the host: BATCH, IN_ROWS, IN_COLS, CHANNELS, OUT_ROWS, OUT_COLS, UNITS, WINDOW (side of the window), PAD (0 forward, WINDOW - 1 for the
- * gradient of the input), STRIDE (of the window over the map), SPREAD (for the gradient of the input: how far apart the places of
- * the map lie, with zeros between), CHUNKS, and WIDE (a multiple of 16). A group of 16 x 16 work-items makes a tile of TALL places by WIDE
- * units, DEEP inputs at a time.
+ * Set by the host: BATCH, IN_ROWS, IN_COLS, CHANNELS, OUT_ROWS, OUT_COLS, UNITS, WINDOW (side of the window), PAD (0 forward,
+ * WINDOW - 1 for the gradient of the input), STRIDE (of the window over the map), SPREAD (for that gradient: how far apart the
+ * places of the map lie, with zeros between), CHUNKS, and WIDE (a multiple of 16). A group of 16 x 16 work-items makes a tile
+ * of TALL places by WIDE units, DEEP inputs at a time.
  *
  * weight (WINDOW * WINDOW * CHANNELS, UNITS);  out (BATCH, OUT_ROWS, OUT_COLS, UNITS)
  */

@@ -1,4 +1,4 @@
-/* conv_weight - a convolution's weights as its kernels want them: rounded if QUANTISED, and turned around for the input's gradient
+/* conv_weight - a convolution's weights as its kernels want them: rounded if QUANTISED, and turned for the input's gradient
  *
  * Set by the host: CHANNELS, UNITS, WINDOW (side of the window), WEIGHT (where the parameters lie), QUANTISED.
  * weight (WINDOW, WINDOW, CHANNELS, UNITS);  turned (WINDOW, WINDOW, UNITS, CHANNELS), its places from the last to the first

@@ -1,6 +1,7 @@
 /* dense - weighted sums of (BATCH, INPUTS) to a few units, and their gradients
  *
- * Set by the host: BATCH, INPUTS, UNITS (at most 16), CHUNKS, QUANTISED, and where the parameters lie: WEIGHT (INPUTS, UNITS), BIAS.
+ * Set by the host: BATCH, INPUTS, UNITS (at most 64, best a few), CHUNKS, QUANTISED, and where the parameters lie: WEIGHT
+ * (INPUTS, UNITS), BIAS (UNITS).
  */
 
 #define GROUP 64

@@ -1,0 +1,61 @@
+"""Specs of towers: what they read as, and one clear line for whatever no tower can have."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from zxml.errors import SpecError
+from zxml.spec import ConvSpec, HiddenSpec, InputSpec, ModelSpec, TowerSpec, read_spec
+
+QUICK = "[[towers]]\ncodes = 7\n"
+SHARP = "[[towers]]\nfilters = 16\n[[towers.convs]]\nunits = 24\npool = true\n[[towers.convs]]\nstride = 2\n"
+
+
+def read(text: str, tmp_path: Path) -> ModelSpec:
+    path = tmp_path / "spec.toml"
+    path.write_text(text)
+    return read_spec(path)
+
+
+def test_a_cascade_reads_as_its_towers(tmp_path: Path) -> None:
+    spec = read(f"second_looks = [0.1]\n{QUICK}{SHARP}[towers.hidden]\nunits = 40\n", tmp_path)
+    convs = (ConvSpec(units=24, pool=True), ConvSpec(stride=2))
+    assert spec.towers == (TowerSpec(codes=7), TowerSpec(filters=16, convs=convs, hidden=HiddenSpec(units=40)))
+    assert spec.second_looks == (0.1,)
+
+
+def test_a_tower_may_look_at_a_window_of_its_own(tmp_path: Path) -> None:
+    text = f"{QUICK}[towers.window]\ntop = 0\nleft = 0\nrows = 28\ncols = 28\n"
+    assert read(text, tmp_path).towers[0].window == InputSpec(0, 0, 28, 28)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (QUICK + "[towers.window]\nrows = 25", r"towers\[0\]: the window must lie in the 28 x 28 picture"),
+        (QUICK + "[towers.window]\nrows = 2", r"towers\[0\]: its convolutions leave a map of no size"),
+        (SHARP + "[towers.window]\nrows = 6\ncols = 6", r"towers\[0\]: its convolutions leave a map of no size"),
+        ("[[towers]]\ncodes = 1", r"towers\[0\]\.codes must be 0 or 2 to 15, got 1"),
+        ("[[towers]]\ncodes = 16", r"towers\[0\]\.codes must be 0 or 2 to 15, got 16"),
+        (QUICK + "filters = 16", r"with codes there are 8 filters, no convs and no hidden units"),
+        (QUICK + "[[towers.convs]]\nunits = 8", r"with codes there are 8 filters, no convs and no hidden units"),
+        ("[[towers]]\nfilters = 8", r"without codes it must have convs or hidden units"),
+        ("[[towers]]\nfilters = 12\n[[towers.convs]]", r"towers\[0\]\.filters must be 8, 16, 24 or 32, got 12"),
+        ("[[towers]]\n[[towers.convs]]\nunits = 12", r"units must be multiples of 8 up to 64, got \[12\]"),
+        ("[[towers]]\n[[towers.convs]]\nweight_bits = 5", r"weight_bits must be 2 to 4, got \[5\]"),
+        ("[[towers]]\n[[towers.convs]]\nstride = 3", r"towers\[0\]\.convs: stride must be 1 or 2"),
+        (QUICK + "weight_bits = 9", r"towers\[0\]\.weight_bits must be 2 to 8, got 9"),
+        (QUICK + SHARP, r"second_looks must be 1 numbers from 0 to 1, one a tower but the last, got \[\]"),
+        ("second_looks = [1.5]\n" + QUICK + SHARP, r"second_looks must be 1 numbers from 0 to 1"),
+        ("second_looks = ['half']", r"second_looks\[0\] must be a number, got 'half'"),
+        ("towers = [7]", r"towers\[0\] must be a table, got 7"),
+        (QUICK + "kodes = 3", r"unknown key towers\[0\]\.kodes; known here: window, filters"),
+        ("[[towers]]\n[[towers.convs]]\npool = 1", r"towers\[0\]\.convs\[0\]\.pool must be bool, got 1"),
+    ],
+)
+def test_what_no_tower_can_have_is_one_clear_line(text: str, message: str, tmp_path: Path) -> None:
+    with pytest.raises(SpecError, match=message) as error:
+        read(text, tmp_path)
+    assert "\n" not in str(error.value)

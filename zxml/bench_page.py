@@ -1,0 +1,55 @@
+"""The page of training benchmarks, rendered from the runs that are kept as JSON."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from zxml.bench_train import BASES, PRODUCT, Bench, Row, read_bench
+
+HEAD = """\
+# Training benchmarks
+
+`python -m zxml bench-train` measures our OpenCL back ends beside other engines: the same nets, pictures and work, in one run.
+Other engines are measured where they are installed: `pip install "zxml[bench]"`. This page is what
+`python -m zxml bench-train --docs` makes of the runs in `bench/`; a test fails if it is not.
+
+- Nets: `784-64-10` and `784-128-64-10` are dense with ReLU; `256-64-10` sees the centre of each picture, averaged to 16 x 16;
+  `conv3x3x12-pool-10` has twelve 3 x 3 filters, ReLU, a 2 x 2 maximum and a dense layer. Softmax, cross-entropy, SGD with
+  momentum 0.9 at the rate 0.05, batches of 128, float32.
+- Pictures: all 60,000 of MNIST's training set at one bit a pixel, resident on the device as each engine likes them, shuffled
+  anew each epoch. Ours keeps them as bits and makes use of that; the sums are the same.
+- Time: the median of all epochs but the first, which compiles. Right: of the 10,000 test pictures, after the last epoch.
+  Nothing is chosen by it.
+- Ratio: an engine's time over ours (`zxml`; for populations `zxml-population`), so 3.00 means that ours takes a third.
+- Populations: 1,024 models at once, each with its own start and order; the time is one model's, the accuracy the first's.
+- `product` is the net of `models/mnist.toml`: `zxml-integer` trains it with the Z80's arithmetic inside, on pictures distorted
+  anew each epoch; `zxml-float` is the same step in plain numbers.
+"""
+
+
+def render(benches: list[Bench]) -> str:
+    """Return the page."""
+    return "\n".join([HEAD, *map(_section, benches)])
+
+
+def render_folder(folder: Path) -> str:
+    """Return the page of the runs kept in a folder; raise DataError if a file is not one."""
+    return render([read_bench(path) for path in sorted(folder.glob("train-*.json"))])
+
+
+def table(rows: list[Row]) -> list[str]:
+    """Return a Markdown table of rows."""
+    head = ["| net | engine | models | ms an epoch | ratio | right |", "|---|---|--:|--:|--:|--:|"]
+    return head + [_line(row) for row in rows]
+
+
+def _line(row: Row) -> str:
+    ratio = "" if row.ratio is None else f"{row.ratio:.2f}"
+    engine = f"**{row.engine}**" if row.engine in BASES and row.net != PRODUCT else row.engine
+    return f"| {row.net} | {engine} | {row.models:,} | {row.ms_per_epoch:,.2f} | {ratio} | {100 * row.accuracy:.2f} % |"
+
+
+def _section(bench: Bench) -> str:
+    left_out = [f"Left out: {'; '.join(bench.left_out)}.", ""] if bench.left_out else []
+    head = [f"## {bench.title}", "", f"{bench.epochs} epochs; {', '.join(bench.versions)}.", ""]
+    return "\n".join([*head, *table(bench.rows), "", *left_out])
