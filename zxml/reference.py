@@ -5,7 +5,8 @@ The Z80 code, the OpenCL code and the quantisation are all tested against this p
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Iterator
+from dataclasses import dataclass, fields
 from typing import assert_never
 
 import numpy as np
@@ -36,7 +37,7 @@ from zxml.ir.ranges import pool, windows
 Pictures = NDArray[np.uint8]
 Values = NDArray[np.int64]
 
-BATCH = 500  # pictures at a time, which bounds the memory that windows take
+BATCH = 500
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,9 +52,16 @@ class Answers:
     exits: Values
 
 
-def run(model: IntegerModel, pictures: Pictures) -> Answers:
-    """Return what the model says of pictures (n, 28, 28) of zeros and ones."""
-    return answer(model, trace(model, pictures))
+def run(model: IntegerModel, pictures: Pictures, wrapping: bool = True) -> Answers:
+    """Return what the model says of pictures (n, 28, 28) of zeros and ones; wrapping=False: sums keep all their bits."""
+    parts = [answer(model, trace(model, part, wrapping)) for part in batches(pictures)]
+    return Answers(*(np.concatenate([getattr(part, field.name) for part in parts]) for field in fields(Answers)))
+
+
+def batches(pictures: Pictures) -> Iterator[Pictures]:
+    """Yield the pictures some at a time, which bounds the memory that their traces take; at least once."""
+    for start in range(0, max(1, len(pictures)), BATCH):
+        yield pictures[start : start + BATCH]
 
 
 def answer(model: IntegerModel, outputs: dict[str, Values]) -> Answers:
@@ -74,15 +82,10 @@ def trace(model: IntegerModel, pictures: Pictures, wrapping: bool = True) -> dic
     """
     if pictures.ndim != 3 or pictures.shape[1:] != (PICTURE_SIDE, PICTURE_SIDE):
         raise SpecError(f"pictures must have shape (n, {PICTURE_SIDE}, {PICTURE_SIDE}), got {pictures.shape}")
-    parts = [_trace(model, pictures[start : start + BATCH], wrapping) for start in range(0, max(1, len(pictures)), BATCH)]
-    return {layer.name: np.concatenate(values) for layer, values in zip(model.layers, zip(*parts, strict=True), strict=True)}
-
-
-def _trace(model: IntegerModel, pictures: Pictures, wrapping: bool) -> list[Values]:
     outputs = [pictures.astype(np.int64)]
     for layer, source in zip(model.layers, sources(model.layers), strict=True):
         outputs.append(_apply(layer, outputs[source + 1], wrapping))
-    return outputs[1:]
+    return {layer.name: values for layer, values in zip(model.layers, outputs[1:], strict=True)}
 
 
 def _apply(layer: Layer, values: Values, wrapping: bool) -> Values:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import hashlib
 import json
 import math
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
@@ -20,7 +20,8 @@ from zxml.data import Dataset
 from zxml.emulator import RETURN_ADDR, Cpu, KosarevCpu, SkoolKitCpu
 from zxml.errors import VerifyError
 from zxml.files import write_whole
-from zxml.reference import Answers, Values, answer, trace
+from zxml.ir import IntegerModel
+from zxml.reference import Answers, Values, batches, run, trace
 from zxml.spectrum import Spectrum
 from zxml.z80gen.kernel import Symbols
 from zxml.z80gen.picture import pack_pictures
@@ -100,13 +101,11 @@ def verify(cassette: Cassette, dataset: Dataset, track: Track = no_track) -> Evi
     Raises ZxmlError if the tape cannot be loaded or the code never returns.
     """
     pictures, labels = dataset.test_images, dataset.test_labels
-    expected = trace(cassette.model, pictures)
-    unwrapped = trace(cassette.model, pictures, wrapping=False)
-    said, said_unwrapped = answer(cassette.model, expected), answer(cassette.model, unwrapped)
+    said, said_unwrapped = (run(cassette.model, pictures, wrapping) for wrapping in (True, False))
     image, machine_faults = check_machine(cassette, said, labels)
     cpus: tuple[Cpu, ...] = (SkoolKitCpu(cassette.assembly.org, image), KosarevCpu(cassette.assembly.org, image))
     runs = [measure(cpu, cassette, pictures, track) for cpu in cpus]
-    verdicts = [judge(cpu, run, cassette, pictures, expected) for cpu, run in zip(cpus, runs, strict=True)]
+    verdicts = [judge(cpu, timed, cassette, pictures, said) for cpu, timed in zip(cpus, runs, strict=True)]
 
     digits, tstates = runs[0].digits, runs[0].tstates.sum(axis=1)
     correct = int((digits == labels).sum())
@@ -123,7 +122,7 @@ def verify(cassette: Cassette, dataset: Dataset, track: Track = no_track) -> Evi
         frames_mean=float(tstates.mean()) / cassette.plan.target.frame_tstates,
         nbytes=cassette.plan.nbytes,
         layers=_layers(cassette, runs[0]),
-        wrapped_images=int(_any_differs(expected, unwrapped).sum()),
+        wrapped_images=count_wrapped(cassette.model, pictures),
         digits_changed_by_wrapping=int((said.digits != said_unwrapped.digits).sum()),
         loads_through_rom="load" not in machine_faults,
         returns_to_basic="break" not in machine_faults,
@@ -188,63 +187,60 @@ def measure(cpu: Cpu, cassette: Cassette, pictures: NDArray[np.uint8], track: Tr
     for i in track(range(len(pictures)), cpu.name):
         cpu.write(PICTURE_ADDR, packed[i])
         cpu.enter(symbols["classify"], PICTURE_ADDR)
-        tstates[i] = run_steps(cpu, symbols, steps)
+        spent = [*run_steps(cpu, symbols, steps)]
+        tstates[i, : len(spent)] = spent
         raw[i] = np.frombuffer(cpu.read(at, nbytes), "<i2")
         digits[i] = cpu.a()
     return Run(raw.astype(np.int64), digits, tstates)
 
 
-def run_steps(cpu: Cpu, symbols: Symbols, steps: tuple[Step, ...]) -> list[int]:
-    """Run classify from its start to its return; return the T-states of each step, 0 for those after the exit taken."""
-    spent = [0] * len(steps)
+def run_steps(cpu: Cpu, symbols: Symbols, steps: tuple[Step, ...]) -> Iterator[int]:
+    """Run classify, which the processor has entered, to its return; yield the T-states after each step, until an exit is taken."""
     for number, step in enumerate(steps):
+        spent = 0
         if step.is_exit:
-            spent[number] = cpu.run_to(symbols[f"classify_{number}_exit"])
+            spent = cpu.run_to(symbols[f"classify_{number}_exit"])
             if cpu.carry():
-                spent[number] += cpu.run_to(RETURN_ADDR)
-                break
+                yield spent + cpu.run_to(RETURN_ADDR)
+                return
         last = number == len(steps) - 1
-        spent[number] += cpu.run_to(RETURN_ADDR if last else symbols[f"classify_{number + 1}"])
-    return spent
+        yield spent + cpu.run_to(RETURN_ADDR if last else symbols[f"classify_{number + 1}"])
 
 
 def judge(
-    cpu: Cpu, run: Run, cassette: Cassette, pictures: NDArray[np.uint8], expected: dict[str, Values]
+    cpu: Cpu, timed: Run, cassette: Cassette, pictures: NDArray[np.uint8], said: Answers
 ) -> tuple[EmulatorEvidence, list[str]]:
     """Return one processor's evidence and its faults."""
-    said = answer(cassette.model, expected)
-    exact = (run.scores == said.scores).all(axis=1) & (run.digits == said.digits)
+    exact = (timed.scores == said.scores).all(axis=1) & (timed.digits == said.digits)
     planned = cassette.plan.tstates(pictures)
-    on_time = run.tstates.sum(axis=1) == planned
+    on_time = timed.tstates.sum(axis=1) == planned
     faults = []
     if not exact.all():
         first = int(np.flatnonzero(~exact)[0])
-        layer = first_difference(cpu, cassette, pictures[first], {name: values[first] for name, values in expected.items()})
+        layer = first_difference(cpu, cassette, pictures[first])
         wrong = int((~exact).sum())
         faults.append(f"{cpu.name}: {wrong} pictures differ from the reference; picture {first} first, in {layer}")
     elif not on_time.all():
         first = int(np.flatnonzero(~on_time)[0])
-        faults.append(f"{cpu.name}: picture {first} took {run.tstates[first].sum()} T-states, planned were {planned[first]}")
+        faults.append(f"{cpu.name}: picture {first} took {timed.tstates[first].sum()} T-states, planned were {planned[first]}")
     return EmulatorEvidence(cpu.name, cpu.version, len(pictures), int(exact.sum()), int(on_time.sum())), faults
 
 
-def first_difference(cpu: Cpu, cassette: Cassette, picture: NDArray[np.uint8], expected: dict[str, Values]) -> str:
-    """Run one picture and name the first layer whose output differs from the expected, and the unit."""
-    symbols = cassette.assembly.symbols
+def first_difference(cpu: Cpu, cassette: Cassette, picture: NDArray[np.uint8]) -> str:
+    """Run one picture and name the first layer whose output differs from the reference, and the unit."""
+    expected = {name: values[0] for name, values in trace(cassette.model, picture[None]).items()}
+    symbols, steps = cassette.assembly.symbols, cassette.plan.steps
     cpu.write(PICTURE_ADDR, pack_pictures(picture[None]).tobytes())
     cpu.enter(symbols["classify"], PICTURE_ADDR)
-    cpu.run_to(RETURN_ADDR)
-    memory = cpu.read(0, 0x10000)
-    for step in cassette.plan.steps:
+    for step, _ in zip(steps, run_steps(cpu, symbols, steps), strict=False):
         layer = step.part.layers[-1]
-        got, want = step.kernel.read(memory, symbols, step.part).ravel(), expected[layer.name].ravel()
+        got = step.kernel.read(cpu.read(0, 0x10000), symbols, step.part).ravel()
+        want = expected[layer.name].ravel()
         if not np.array_equal(got, want):
             unit = int(np.flatnonzero(got != want)[0])
             return (
                 f"layer {layer.name}, unit {unit}: {got[unit]} on the Z80, {want[unit]} in the reference ({step.kernel.name})"
             )
-        if step.is_exit and want[0]:
-            break
     return "the digit alone"
 
 
@@ -263,6 +259,11 @@ def _layers(cassette: Cassette, run: Run) -> tuple[LayerEvidence, ...]:
     means = run.tstates.mean(axis=0)
     steps = zip(cassette.plan.steps, means, strict=True)
     return tuple(LayerEvidence(step.name, step.kernel.name, float(mean), step.cost.nbytes) for step, mean in steps)
+
+
+def count_wrapped(model: IntegerModel, pictures: NDArray[np.uint8]) -> int:
+    """Return on how many pictures a sum of any layer wraps, also of layers that the picture does not reach."""
+    return sum(int(_any_differs(trace(model, part), trace(model, part, wrapping=False)).sum()) for part in batches(pictures))
 
 
 def _any_differs(a: dict[str, Values], b: dict[str, Values]) -> NDArray[np.bool_]:

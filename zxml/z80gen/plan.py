@@ -9,7 +9,7 @@ import numpy as np
 
 from zxml.errors import PlanError
 from zxml.ir import PICTURE, PICTURE_SIDE, Exit, IntegerModel, Range, sources
-from zxml.reference import Pictures, trace
+from zxml.reference import Pictures, batches, trace
 from zxml.z80gen.cost import Cost
 from zxml.z80gen.kernel import Kernel, Part, Place, Section, Values
 from zxml.z80gen.kernels import KERNELS
@@ -75,6 +75,14 @@ class Rejected:
     reason: str
 
 
+class Trace:
+    """Of some pictures: what they are and what each layer puts out, in order, and what each layer takes."""
+
+    def __init__(self, model: IntegerModel, pictures: Pictures) -> None:
+        self.outputs = [pictures.astype(np.int64), *trace(model, pictures).values()]
+        self.taken = [self.outputs[source + 1] for source in sources(model.layers)]
+
+
 @dataclass(frozen=True, eq=False)
 class Plan:
     """The chosen steps, where everything lies, what a classification costs on the sample, and what lost."""
@@ -89,8 +97,9 @@ class Plan:
 
     @property
     def nbytes(self) -> int:
-        """Bytes of code, tables and buffers."""
-        return sum(step.cost.nbytes for step in self.steps)
+        """Bytes of the kernels' code, tables and buffers."""
+        ours = {section.source for step in self.steps for section in step.kernel.sections(step.part)}
+        return sum(placed.section.nbytes for placed in self.placed if placed.section.source in ours)
 
     @property
     def keeps_picture(self) -> bool:
@@ -104,15 +113,20 @@ class Plan:
 
     def tstates(self, pictures: Pictures) -> Values:
         """Return the exact T-states that each picture takes on uncontended memory, (n,), classify's CALL excluded."""
-        outputs = [pictures.astype(np.int64), *trace(self.model, pictures).values()]
-        taken = [outputs[source + 1] for source in sources(self.model.layers)]
-        total = np.full(len(pictures), RET_TSTATES + PICTURE_TSTATES * self.keeps_picture, np.int64)
-        runs = np.ones(len(pictures), np.int64)  # 0 once a picture has left
+        parts = (Trace(self.model, part) for part in batches(pictures))
+        return np.concatenate([self.tstates_of(part) for part in parts])
+
+    def tstates_of(self, seen: Trace) -> Values:
+        """Return `tstates` from what the layers put out."""
+        total = np.full(len(seen.outputs[0]), RET_TSTATES + PICTURE_TSTATES * self.keeps_picture, np.int64)
+        runs = np.ones(len(total), np.int64)  # 0 once a picture has left
         for step, first, last in _spans(self.steps):
-            total += runs * step.cost.tstates(step.kernel.count(step.part, taken[first], outputs[first + 1 : last + 1]))
+            total += runs * step.cost.tstates(
+                step.kernel.count(step.part, seen.taken[first], seen.outputs[first + 1 : last + 1])
+            )
             total += runs * PICTURE_TSTATES * (first > 0 and step.kernel.takes == PICTURE)
             if step.is_exit:
-                leaves = outputs[last][:, 0]
+                leaves = seen.outputs[last][:, 0]
                 total += runs * np.where(leaves, LEAVE_TSTATES - RET_TSTATES, STAY_TSTATES)
                 runs = runs * (1 - leaves)
         return total
@@ -138,6 +152,7 @@ def plan(model: IntegerModel, pictures: Pictures, program: Program = NO_PROGRAM,
     rejected: list[Rejected] = []
     too_large: list[Rejected] = []
     plans = []
+    seen = Trace(model, pictures)
     for steps in _chains(model, rejected):
         name = " + ".join(step.kernel.name for step in steps)
         try:
@@ -146,7 +161,7 @@ def plan(model: IntegerModel, pictures: Pictures, program: Program = NO_PROGRAM,
             too_large.append(Rejected(name, str(error)))
             continue
         draft = Plan(model, target, program, steps, placed, 0.0, ())
-        plans.append((float(draft.tstates(pictures).mean()), name, steps, placed))
+        plans.append((float(draft.tstates_of(seen).mean()), name, steps, placed))
     if not plans:
         reasons = [choice.reason for choice in too_large[:1] or rejected]
         raise PlanError(f"{model.name} does not fit a {target.name}: {'; '.join(dict.fromkeys(reasons))}")
