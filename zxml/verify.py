@@ -195,7 +195,7 @@ def measure(cpu: Cpu, cassette: Cassette, pictures: NDArray[np.uint8], track: Tr
 
 
 def run_steps(cpu: Cpu, symbols: Symbols, steps: tuple[Step, ...]) -> Iterator[int]:
-    """Run classify, which the processor has entered, to its return; yield the T-states after each step, until an exit is taken."""
+    """Run classify, which was entered, to its return, by its end or an exit; yield the T-states after each step."""
     for number, step in enumerate(steps):
         spent = 0
         if step.is_exit:
@@ -232,10 +232,10 @@ def first_difference(cpu: Cpu, cassette: Cassette, picture: NDArray[np.uint8]) -
     symbols, steps = cassette.assembly.symbols, cassette.plan.steps
     cpu.write(PICTURE_ADDR, pack_pictures(picture[None]).tobytes())
     cpu.enter(symbols["classify"], PICTURE_ADDR)
-    for step, _ in zip(steps, run_steps(cpu, symbols, steps), strict=False):
+    memories = [cpu.read(0, 0x10000) for _ in run_steps(cpu, symbols, steps)]
+    for step, memory in zip(steps, [*memories[1:], memories[-1]], strict=False):  # each as the next one has left it
         layer = step.part.layers[-1]
-        got = step.kernel.read(cpu.read(0, 0x10000), symbols, step.part).ravel()
-        want = expected[layer.name].ravel()
+        got, want = step.kernel.read(memory, symbols, step.part).ravel(), expected[layer.name].ravel()
         if not np.array_equal(got, want):
             unit = int(np.flatnonzero(got != want)[0])
             return (

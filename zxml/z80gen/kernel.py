@@ -65,7 +65,7 @@ class Kernel:
     cost(part): bytes and T-states. count(part, inputs, outputs): how much of each term of the cost each picture has, from the
     values before the layers, (n, ...), and those after each of them.
     constants(part): values of its EQUs. sections(part): its code, buffers and tables.
-    read(memory, symbols, part): the last layer's output, in its shape, as the Z80 left it in 64K of memory.
+    read(memory, symbols, part): the last layer's output, in its shape, from 64K of memory when the next kernel has run.
     """
 
     name: str
