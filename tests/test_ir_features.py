@@ -1,0 +1,131 @@
+"""What the layers of feature nets mean, written out number by number, and what a model with early exits says."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from tests.feature_nets import random_cascade
+from tests.nets import extreme_pictures, random_pictures
+from zxml import ir
+from zxml.errors import SpecError
+from zxml.ir import ArgMax, Codebook, CodeSum, Conv, Dense, Exit, IntegerModel, PatchConv, Pool, Requant, Window
+from zxml.reference import run, trace
+
+PICTURES = np.concatenate([extreme_pictures(), random_pictures(3, 12)])
+
+
+def small_model(gap: int = 20, stride: int = 1) -> IntegerModel:
+    """Return codes of 8 features, an early exit, and a convolution on the same features."""
+    rng, places = np.random.default_rng(5), 3 if stride == 1 else 2
+
+    def draw(low: int, high: int, *shape: int) -> ir.IntArray:
+        return rng.integers(low, high, shape).astype(np.int32)
+
+    bias = np.arange(4, dtype=np.int32)
+    return IntegerModel(
+        "small",
+        1,
+        (
+            PatchConv("front", Window(7, 5, 11, 12), draw(0, 2, 512, 8)),
+            Pool("features"),
+            Codebook("codes", np.r_[0, draw(0, 4, 255)].astype(np.int32)),
+            CodeSum("quick", 16, np.pad(draw(0, 9, 25, 3, 4), ((0, 0), (1, 0), (0, 0))), bias),
+            Exit("sure", gap, "features"),
+            Conv("conv", 8, draw(-7, 8, 3, 3, 8, 5), draw(-60, 60, 5), stride),
+            Requant("bits", 0, 1),
+            Dense("scores", 16, draw(0, 9, places * places * 5, 4), bias),
+            ArgMax("digit"),
+        ),
+    )
+
+
+@pytest.mark.parametrize("stride", [1, 2])
+def test_each_layer_equals_its_formula_written_out(stride: int) -> None:
+    model = small_model(stride=stride)
+    front, _, codes, quick, _, conv, _, _, _ = model.layers
+    assert isinstance(front, PatchConv)
+    assert isinstance(codes, Codebook)
+    assert isinstance(quick, CodeSum)
+    assert isinstance(conv, Conv)
+    for picture, i in zip(PICTURES, range(len(PICTURES)), strict=True):
+        out = {name: values[i] for name, values in trace(model, PICTURES).items()}
+        seen = picture[7:18, 5:17]
+        features = np.zeros((9, 10, 8), int)
+        for y in range(9):
+            for x in range(10):
+                features[y, x] = front.table[sum(int(seen[y + k // 3, x + k % 3]) << k for k in range(9))]
+        assert (out["front"] == features).all()
+        pooled = np.array(
+            [[features[2 * y : 2 * y + 2, 2 * x : 2 * x + 2].max(axis=(0, 1)) for x in range(5)] for y in range(5)]
+        )
+        assert (out["features"] == pooled).all()
+        code = [[codes.code[sum(int(pooled[y, x, c]) << c for c in range(8))] for x in range(5)] for y in range(5)]
+        assert (out["codes"][:, :, 0] == code).all()
+        sums = quick.bias + sum(quick.table[p, code[p // 5][p % 5]] for p in range(25))
+        assert (out["quick"] == sums).all()
+        for y in range(0, 3, stride):
+            for x in range(0, 3, stride):
+                total = conv.bias + (pooled[y : y + 3, x : x + 3, :, None] * conv.weight).sum(axis=(0, 1, 2))
+                assert (out["conv"][y // stride, x // stride] == (total + 128) % 256 - 128).all()
+
+
+def test_a_picture_leaves_where_the_lead_is_the_gap_and_goes_on_where_it_is_one_less() -> None:
+    scores = trace(small_model(), PICTURES)["quick"]
+    ordered = np.sort(scores, axis=1)
+    leads = ordered[:, -1] - ordered[:, -2]
+    for gap in (0, int(np.median(leads)), int(leads.max()), int(leads.max()) + 1):
+        model = replace(
+            small_model(),
+            layers=tuple(replace(layer, gap=gap) if isinstance(layer, Exit) else layer for layer in small_model().layers),
+        )
+        said, outputs = run(model, PICTURES), trace(model, PICTURES)
+        assert (said.exits == (leads < gap)).all()
+        chosen = np.where((said.exits == 0)[:, None], outputs["quick"], outputs["scores"])
+        assert (said.scores == chosen).all()
+        assert (said.digits == chosen.argmax(axis=1)).all()
+
+
+def test_of_several_exits_the_first_that_is_sure_answers() -> None:
+    model = random_cascade(3)
+    said, outputs = run(model, PICTURES), trace(model, PICTURES)
+    flags = [outputs[layer.name][:, 0] for layer in model.layers if isinstance(layer, Exit)]
+    wanted = [next((way for way, flag in enumerate(flags) if flag[i]), len(flags)) for i in range(len(PICTURES))]
+    assert said.exits.tolist() == wanted
+
+
+def test_a_cascade_is_the_same_after_save_and_load(tmp_path: Path) -> None:
+    model = random_cascade(4)
+    ir.save(model, tmp_path / "model.npz")
+    assert ir.load(tmp_path / "model.npz").to_bytes() == model.to_bytes()
+
+
+def test_every_value_of_a_cascade_lies_in_its_inferred_range() -> None:
+    model = random_cascade(5)
+    outputs = trace(model, PICTURES)
+    for row in model.ranges():
+        assert row.out.lo <= outputs[row.name].min() <= outputs[row.name].max() <= row.out.hi
+        assert outputs[row.name].shape[1:] == row.shape
+
+
+def test_models_that_do_not_fit_together_are_refused() -> None:
+    layers = small_model().layers
+    cases = {
+        r"layer sure: source must be an earlier layer or 'picture', got 'later'": [
+            replace(layer, source="later") if isinstance(layer, Exit) else layer for layer in layers
+        ],
+        r"each layer needs a name of its own": [replace(layer, name="same") for layer in layers],
+        r"layer conv: a picture goes into a PatchSum or a PatchConv": [
+            replace(layer, source="picture") if isinstance(layer, Exit) else layer for layer in layers
+        ],
+        r"layer codes: code must have shape \(256,\), got \(16,\)": [
+            replace(layer, code=np.zeros(16, np.int32)) if isinstance(layer, Codebook) else layer for layer in layers
+        ],
+        r"layer conv: Conv takes a map": [layers[0], layers[1], layers[2], layers[3], layers[5], *layers[6:]],
+    }
+    for message, bad in cases.items():
+        with pytest.raises(SpecError, match=message):
+            IntegerModel("bad", 1, tuple(bad))
