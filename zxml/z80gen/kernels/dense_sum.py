@@ -3,7 +3,7 @@
 The layer before leaves one product index for each active unit, the same for every output; the index of unit u at level k is
 `product_index(u, k, units)`. Units are two apart, since the layer before gets their numbers from page numbers, so levels go in
 pairs: the odd one of a pair beside the even one, pairs `pair_stride` apart. A page of 256 products has room for `page_levels`
-levels. It holds all, or else half of them: a unit at a level above takes two slots, that of half the levels and that of the rest.
+levels. It holds all, or else half of them: a unit at a level above takes two slots, one for half the levels, one for the rest.
 """
 
 from __future__ import annotations
@@ -84,7 +84,7 @@ def _fits(batch: int, part: Part) -> str | None:
     if layer.weight.min() < 0:
         return f"products are unsigned, and weights reach {layer.weight.min()}"
     if units > 127 or not slots_a_unit(units, levels):
-        return f"a page holds {page_levels(units)} levels of {units} units, and two slots up to twice as many if they are even, not {levels}"
+        return f"a page holds {page_levels(units)} levels of {units} units, or half of up to twice as many, not of {levels}"
     most = int(layer.weight.max()) * held_levels(units, levels)
     if most * batch > 255:
         return f"a batch of {batch} products must stay below 256, and one may be {most}"
