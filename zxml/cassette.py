@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from zxml import ir
 from zxml.data import Dataset
-from zxml.errors import SpecError
+from zxml.errors import PlanError, SpecError
 from zxml.files import product_folder, write_whole
 from zxml.ir import IntegerModel
 from zxml.reference import run
@@ -16,7 +16,7 @@ from zxml.z80gen.assemble import Assembly
 from zxml.z80gen.emit import build
 from zxml.z80gen.loading_screen import loading_screen
 from zxml.z80gen.plan import Plan, plan
-from zxml.z80gen.program import Facts, gallery
+from zxml.z80gen.program import PICTURE_NBYTES, Facts, gallery
 from zxml.z80gen.snapshot import REGISTERS, sna_bytes, z80_bytes
 from zxml.z80gen.tape import tape_bytes
 from zxml.z80gen.tzx import tzx_bytes
@@ -54,13 +54,20 @@ def find_model(text: str) -> Path:
 def choose_plan(model: IntegerModel, dataset: Dataset) -> Plan:
     """Return the plan that is fastest on validation pictures; its program tells what the net reaches on the test pictures.
 
-    Those figures are the reference's and the cost model's; verify shows that the machine gives the same.
+    Those figures are the reference's and the cost model's; verify shows that the machine gives the same. A net that leaves
+    little room gets a program with fewer pictures. Raises PlanError if even then it does not fit.
     """
     sample, tests, labels = dataset.validation_images[:SAMPLE_PICTURES], dataset.test_images, dataset.test_labels
-    alone = plan(model, sample)
+    for nbytes in PICTURE_NBYTES:
+        try:
+            chosen = plan(model, sample, gallery(model, tests, labels, nbytes=nbytes))
+            break
+        except PlanError:
+            if nbytes == PICTURE_NBYTES[-1]:
+                raise
     accuracy = float((run(model, tests).digits == labels).mean())
-    facts = Facts(accuracy, float(alone.tstates(tests).mean()), alone.nbytes)
-    return plan(model, sample, gallery(model, tests, labels, facts))
+    facts = Facts(accuracy, float(chosen.tstates(tests).mean()), chosen.nbytes)
+    return replace(chosen, program=gallery(model, tests, labels, facts, nbytes))
 
 
 def emit_cassette(model: IntegerModel, dataset: Dataset, folder: Path) -> Cassette:

@@ -19,8 +19,8 @@ from zxml.z80gen.writer import AsmWriter
 GALLERY_PICTURES = 12  # the first of the test pictures
 CHALLENGE_PICTURES = 8  # hard ones among the next
 CHALLENGE_CHOICE = 2000
-GALLERY_NBYTES, CHALLENGE_NBYTES = 430, 340  # room for them
-PROGRAM_NBYTES = 5120  # room for all that lies at the start of the image: code, texts, pictures
+PICTURE_NBYTES = ((430, 340), (300, 240), (180, 150))  # room for the gallery's and the challenge's; less with large nets
+PROGRAM_NBYTES = 4350  # room for what else lies at the start of the image: code and texts
 TIMING_NBYTES = 101  # in fast RAM, since it counts T-states
 NORMALISE_NBYTES = 807  # there too, since drawings are read while they are drawn
 MEMORY_NBYTES = 173  # and one a picture of the gallery
@@ -50,17 +50,26 @@ class Facts:
     nbytes: int | None = None
 
 
-def gallery(model: IntegerModel, pictures: Pixels, labels: NDArray[np.uint8], facts: Facts | None = None) -> Program:
-    """Return the program that shows the first of the pictures (n, 28, 28), reads drawings, and challenges with the hardest."""
-    shown = fit(range(min(GALLERY_PICTURES, len(pictures))), pictures, GALLERY_NBYTES)
-    hard = fit(choose_hard(model, pictures[:CHALLENGE_CHOICE], labels[:CHALLENGE_CHOICE]), pictures, CHALLENGE_NBYTES)
+def gallery(
+    model: IntegerModel,
+    pictures: Pixels,
+    labels: NDArray[np.uint8],
+    facts: Facts | None = None,
+    nbytes: tuple[int, int] = PICTURE_NBYTES[0],
+) -> Program:
+    """Return the program that shows the first of the pictures (n, 28, 28), reads drawings, and challenges with the hardest.
+
+    nbytes: room for the pictures that it shows, and for those that it challenges with.
+    """
+    shown = fit(range(min(GALLERY_PICTURES, len(pictures))), pictures, nbytes[0])
+    hard = fit(choose_hard(model, pictures[:CHALLENGE_CHOICE], labels[:CHALLENGE_CHOICE]), pictures, nbytes[1])
     generated = {
-        "texts": texts(describe(model), info_lines(describe(model), facts or Facts())),
+        "texts": texts(describe(model), info_lines(describe(model), facts or Facts()), len(hard)),
         "pictures": picture_source("gallery", shown, pictures, labels) + picture_source("challenge", hard, pictures, labels),
     }
     sizes = {"timing": TIMING_NBYTES, "normalise": NORMALISE_NBYTES, "memory": MEMORY_NBYTES + len(shown)}
     fast = tuple(Section(f"app/{name}", nbytes, Place.FAST) for name, nbytes in sizes.items())
-    return Program(SOURCES, generated, fast, PROGRAM_NBYTES)
+    return Program(SOURCES, generated, fast, PROGRAM_NBYTES + sum(nbytes))
 
 
 def choose_hard(model: IntegerModel, pictures: Pixels, labels: NDArray[np.uint8]) -> list[int]:
@@ -103,10 +112,17 @@ def pack_runs(picture: Pixels) -> bytes:
     return bytes([len(body)]) + body
 
 
-def texts(net: str, info: Sequence[str]) -> str:
-    """Return the source of all words on the screens; info: lines of at most 32 characters."""
+def texts(net: str, info: Sequence[str], challenged: int = CHALLENGE_PICTURES) -> str:
+    """Return the source of all words on the screens.
+
+    info: lines of at most 32 characters; challenged: how many pictures the challenge has.
+    """
     writer = AsmWriter()
-    for label, parts in [*SCREEN_TEXTS.items(), ("info", tuple(_info_parts(info)))]:
+    made: dict[str, tuple[Part, ...]] = {
+        "challenge": (*SCREEN_TEXTS["challenge"], (19, 10), f" of {challenged}"),
+        "info": tuple(_info_parts(info)),
+    }
+    for label, parts in (SCREEN_TEXTS | made).items():
         words = " ".join(part.replace("&", "").replace("\0", "_") for part in parts if isinstance(part, str)).split()
         writer.label(f"text_{label}", " ".join(words)[:60])
         writer.data(encode(*parts, "\0"))
@@ -177,7 +193,7 @@ SCREEN_TEXTS: dict[str, tuple[Part, ...]] = {
     "reads": ((19, 0), BRIGHT + CYAN, "it reads ", "\0", "      "),
     "doubt": ((19, 0), BRIGHT + YELLOW, "not sure: ", "\0", " or "),
     "sticks": (WHITE, "5678+0  ", "\0", "67890   ", "\0", "Kempston"),
-    "challenge": ((0, 5), WHITE, "do you read better than it?", (19, 10), " of 8"),
+    "challenge": ((0, 5), WHITE, "do you read better than it?"),
     "ask": ((22, 0), WHITE, "which digit? press &0 to &9"),
     "says": ((3, 16), WHITE, "you say ", "\0", (5, 16), WHITE, "it says ", "\0", (7, 16), BRIGHT + YELLOW, "it is   "),
     "go_on": ((22, 0), WHITE, "any key: the next one    "),
