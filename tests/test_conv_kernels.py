@@ -28,7 +28,8 @@ from zxml.z80gen.kernels.conv_expand import CONV_EXPAND
 from zxml.z80gen.kernels.conv_part import evaluated, pack_groups
 from zxml.z80gen.kernels.conv_pool import CONV_POOL
 from zxml.z80gen.kernels.conv_table import CONV_TABLE
-from zxml.z80gen.plan import NO_PROGRAM, RET_TSTATES, Plan, Step, place, sections_of
+from zxml.z80gen.memory import place
+from zxml.z80gen.plan import NO_PROGRAM, RET_TSTATES, Plan, Step, sections_of
 from zxml.z80gen.target import SPECTRUM_48K
 
 FRONT = 2  # layers before the kernels

@@ -26,8 +26,9 @@ from zxml.z80gen.kernels.conv_part import pack_groups
 from zxml.z80gen.kernels.dense_sum import dense_sum, page_levels
 from zxml.z80gen.kernels.hidden_bits import FORMS, hidden_bits
 from zxml.z80gen.kernels.hidden_stretch import lay_out
+from zxml.z80gen.memory import place
 from zxml.z80gen.picture import pack_pictures
-from zxml.z80gen.plan import NO_PROGRAM, RET_TSTATES, Plan, Step, place, sections_of
+from zxml.z80gen.plan import NO_PROGRAM, RET_TSTATES, Plan, Step, sections_of
 from zxml.z80gen.target import SPECTRUM_48K
 
 FRONT = 2  # layers before the kernels

@@ -13,7 +13,8 @@ from tests.nets import extreme_pictures, models, random_model, random_pictures
 from zxml.errors import PlanError
 from zxml.ir import Dense, IntegerModel, PatchSum
 from zxml.z80gen.kernel import Place, Section
-from zxml.z80gen.plan import place, plan
+from zxml.z80gen.memory import place
+from zxml.z80gen.plan import plan
 from zxml.z80gen.target import SPECTRUM_48K
 
 PICTURES = np.concatenate([extreme_pictures(), random_pictures(1, 10)])
@@ -89,3 +90,15 @@ def test_layers_of_the_model_are_covered_once_and_in_order() -> None:
     covered = [layer for step in plan(model, PICTURES).steps for layer in step.part.layers]
     assert covered == list(model.layers)
     assert isinstance(covered[0], PatchSum)
+
+
+def test_what_code_first_leaves_no_page_for_fits_with_pages_first() -> None:
+    code = Section("code", 300, Place.FAST)
+    pages = Section("pages", 0x7E00, Place.FAST, align=256)
+    last = Section("last", 200, Place.TABLE, align=256)
+    placed = {
+        each.section.source: each.addr for each in place([("a", code), ("b", pages), ("c", last)], SPECTRUM_48K, 0x2000 - 200)
+    }
+    assert placed["pages"] % 256 == 0
+    assert placed["code"] >= SPECTRUM_48K.fast_addr
+    assert SPECTRUM_48K.program_addr <= placed["last"] < SPECTRUM_48K.fast_addr or placed["last"] % 256 == 0

@@ -13,6 +13,7 @@ from zxml.reference import Pictures, batches, trace
 from zxml.z80gen.cost import Cost
 from zxml.z80gen.kernel import Kernel, Part, Place, Section, Values
 from zxml.z80gen.kernels import KERNELS
+from zxml.z80gen.memory import Placed, place
 from zxml.z80gen.target import SPECTRUM_48K, Target
 
 RET_TSTATES, LEAVE_TSTATES, STAY_TSTATES = 10, 11, 5  # classify's own: ret; ret c, taken and not
@@ -52,19 +53,6 @@ class Step:
     def is_exit(self) -> bool:
         """Whether it may end the classification."""
         return isinstance(self.part.layers[-1], Exit)
-
-
-@dataclass(frozen=True)
-class Placed:
-    """A section at its address."""
-
-    addr: int
-    section: Section
-
-    @property
-    def end(self) -> int:
-        """One past its last byte."""
-        return self.addr + self.section.nbytes
 
 
 @dataclass(frozen=True)
@@ -172,32 +160,6 @@ def plan(model: IntegerModel, pictures: Pictures, program: Program = NO_PROGRAM,
     return Plan(model, target, program, steps, placed, mean, tuple(dict.fromkeys(rejected)))
 
 
-def place(sections: list[tuple[str, Section]], target: Target, program_nbytes: int = 0) -> tuple[Placed, ...]:
-    """Return each section at an address, in order of address: fixed ones first, then code, then tables where room is left.
-
-    sections: pairs of what needs it, for the error, and the section; program_nbytes: kept free at the start of memory.
-
-    Raises PlanError, saying by how many bytes, if one does not fit.
-    """
-    placed: list[Placed] = []
-    for owner, section in sorted(sections, key=lambda pair: _urgency(pair[1])):
-        regions = [(target.fast_addr, target.end_addr)]
-        if section.place is Place.TABLE:
-            regions.append((target.program_addr + program_nbytes, target.fast_addr))
-        found = _first_gap(section, placed, regions)
-        if found is None:
-            over = _shortfall(section, placed, regions)
-            needs = f"{owner}: {section.source} needs {section.nbytes:,} bytes"
-            raise PlanError(f"{needs}, {over:,} more than are left; use fewer units")
-        placed.append(Placed(found, section))
-    return tuple(sorted(placed, key=lambda p: p.addr))
-
-
-def _urgency(section: Section) -> tuple[bool, bool, int, int]:
-    """Sort what is hardest to place first."""
-    return section.at is None, section.place is Place.TABLE, -section.align, -section.nbytes
-
-
 def sections_of(steps: tuple[Step, ...], program: Program) -> list[tuple[str, Section]]:
     """Return all that has to be placed, each with what needs it; the code that calls the kernels in turn is one of them."""
     size = 1 + sum(3 * len(step.kernel.calls(step.part)) + step.is_exit for step in steps)
@@ -211,33 +173,6 @@ def sections_of(steps: tuple[Step, ...], program: Program) -> list[tuple[str, Se
         if known is None or known[1].nbytes < section.nbytes:  # what several kernels share comes once, as large as any needs it
             unique[section.source] = owner, section
     return [*unique.values()]
-
-
-def _first_gap(section: Section, placed: list[Placed], regions: list[tuple[int, int]]) -> int | None:
-    """Return the lowest address in the first region that has room; in a second region the highest, below the code above."""
-    for number, (start, end) in enumerate(regions):
-        ups = [start, *(p.end for p in placed if start <= p.end < end)]
-        downs = [end - section.nbytes, *(p.addr - section.nbytes for p in placed if start <= p.addr < end)]
-        candidates = sorted(-(-addr // section.align) * section.align for addr in ups)
-        if number:
-            candidates = sorted((addr // section.align * section.align for addr in downs), reverse=True)
-        for addr in [section.at] if section.at is not None else candidates:
-            free = all(p.end <= addr or addr + section.nbytes <= p.addr for p in placed)
-            if free and start <= addr and addr + section.nbytes <= end:
-                return addr
-    return None
-
-
-def _shortfall(section: Section, placed: list[Placed], regions: list[tuple[int, int]]) -> int:
-    """Return how many bytes longer the section is than the longest gap that is left for it."""
-    longest = 0
-    for start, end in regions:
-        inside = sorted((p for p in placed if start <= p.addr < end), key=lambda p: p.addr)
-        starts = [start, *(p.end for p in inside)]
-        ends = [*(p.addr for p in inside), end]
-        gaps = [e - -(-s // section.align) * section.align for s, e in zip(starts, ends, strict=True)]
-        longest = max(longest, *gaps)
-    return section.nbytes - longest
 
 
 def _spans(steps: tuple[Step, ...]) -> Iterator[tuple[Step, int, int]]:

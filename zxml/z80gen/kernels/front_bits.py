@@ -1,7 +1,9 @@
-"""front_bits: features of 3 x 3 pixels, pooled by OR, eight a byte; 512 bytes of tables for eight features, in constant time.
+"""front_bits: features of 3 x 3 pixels, pooled by OR, eight a byte; 512 bytes of table for eight features, and a page.
 
-Each window's pattern is formed from the last three columns of three rows, and looked up once for every eight features
-(asm/kernel/front_bits.asm). Limits: 8, 16, 24 or 32 features; any window of an even number of rows and columns.
+A cell is two columns of the four rows that a row of places sees; a place is two cells. Its windows' patterns, a column in three
+bits, are the last columns' pattern moved on by a column: a page gives the column of a cell, and the bit that falls out chooses
+the page of the table. Places without a pixel are passed over. The code is generated for its window (`front_cells`). Limits: 8,
+16, 24 or 32 features, none on a blank window; any window of an even number of rows and columns.
 """
 
 from __future__ import annotations
@@ -11,15 +13,14 @@ from functools import partial
 import numpy as np
 
 from zxml.ir import PATCH_SIDE, PatchConv, Pool
-from zxml.z80gen.cost import Cost, Counts
+from zxml.z80gen.cost import Cost, Counts, Term
 from zxml.z80gen.kernel import Kernel, Part, Place, Section, Symbols, Values, table
-from zxml.z80gen.kernels.bits import CHANNELS_A_BYTE, bits_groups, bits_label, bits_nbytes, bits_section, read_bits
+from zxml.z80gen.kernels.bits import CHANNELS_A_BYTE, bits_groups, bits_label, bits_section, buffer_section, read_bits
+from zxml.z80gen.kernels.front_cells import BUFFER_NBYTES, FrontCells, front_cells
 from zxml.z80gen.writer import AsmWriter
 
-CODE_NBYTES, DESCRIPTOR_NBYTES = 198, 11
 PATTERNS, PAGE = 512, 256
 MOST_FILTERS, LEAST_SIDE = 32, 6
-ROW_NBYTES = 4
 
 
 def _parts(part: Part) -> tuple[PatchConv, Pool]:
@@ -41,6 +42,8 @@ def _fits(part: Part) -> str | None:
         return f"computes 8, 16, 24 or {MOST_FILTERS} features, not {filters}"
     if conv.table.min() < 0 or conv.table.max() > 1:
         return "features are bits"
+    if conv.table[0].any():
+        return "passes over blank windows, so they may have no features"
     if window.rows % 2 or window.cols % 2 or min(window.rows, window.cols) < LEAST_SIDE:
         return f"the window must have an even number of rows and columns, {LEAST_SIDE} or more, got {window}"
     return None
@@ -51,37 +54,55 @@ def _label(part: Part, role: str) -> str:
 
 
 def _calls(part: Part) -> tuple[str, ...]:
-    return f"ld   de, {_label(part, 'layer')}", "call front_bits"
+    return (f"call {_label(part, 'features')}",)
+
+
+def _cells(part: Part) -> FrontCells:
+    conv, pool = _parts(part)
+    groups = bits_groups(conv.table.shape[1])
+    return front_cells(conv.window, groups, _label(part, "features"), _label(part, "page"), bits_label(pool.name))
 
 
 def _cost(part: Part) -> Cost:
-    rows, cols, _ = shape = _map_shape(part)
-    window = _parts(part)[0].window
-    skip, groups = window.left % CHANNELS_A_BYTE, bits_groups(shape[2])
-    loads = -(-(skip + window.cols) // CHANNELS_A_BYTE)  # of bytes, in each row of patterns
-    row = 155 + 130 * loads + 199 * (skip + 2) + cols * (484 + 102 * groups)
-    fixed = 505 + 21 * bits_nbytes(shape) + rows * (66 + 2 * row)
-    return Cost(sum(section.nbytes for section in _sections(part)), fixed, ())
+    cells = _cells(part)
+    terms = (
+        Term("byte of two rows with a pixel", cells.byte_tstates, cells.pairs * cells.nbytes_a_row),
+        Term("place with a pixel", cells.place_tstates, cells.rows * cells.cols),
+        Term("blank place before one with a pixel or the end of a row", 5, cells.rows * ((cells.cols + 1) // 2)),
+        Term("row that begins with a pixel", cells.begin_tstates, cells.rows),
+    )
+    return Cost(sum(section.nbytes for section in _sections(part)), cells.blank_tstates, terms)
 
 
 def _count(part: Part, inputs: Values, outputs: list[Values]) -> Counts:
-    return {}
+    cells, window = _cells(part), _parts(part)[0].window
+    rows = np.pad(inputs[:, window.top : window.top + window.rows] != 0, ((0, 0), (0, 0), (0, CHANNELS_A_BYTE)))
+    pairs = np.asarray(rows.reshape(len(rows), cells.pairs, 2, -1).any(axis=2))  # (n, pairs of rows, 36)
+    start = CHANNELS_A_BYTE * cells.start + cells.shifted
+    seen = pairs[:, :, start : start + CHANNELS_A_BYTE * cells.nbytes_a_row]
+    in_bytes = np.asarray(seen.reshape(*seen.shape[:2], -1, CHANNELS_A_BYTE).any(axis=3))
+    begin = start + 2 * cells.first
+    columns = (pairs[:, :-1] | pairs[:, 1:])[:, :, begin : begin + 2 * cells.cols + 2]
+    filled = np.asarray(columns.reshape(*columns.shape[:2], -1, 2).any(axis=3))  # (n, rows of places, cells)
+    places = np.asarray(filled[:, :, :-1] | filled[:, :, 1:])
+    after = np.pad(places[:, :, 1:], ((0, 0), (0, 0), (0, 1)), constant_values=True)
+    return {
+        "byte of two rows with a pixel": in_bytes.sum(axis=(1, 2)),
+        "place with a pixel": places.sum(axis=(1, 2)),
+        "blank place before one with a pixel or the end of a row": (~places & after).sum(axis=(1, 2)),
+        "row that begins with a pixel": filled[:, :, 0].sum(axis=1),
+    }
 
 
 def _constants(part: Part) -> dict[str, int]:
     return {}
 
 
-def _layer(part: Part) -> str:
-    conv, pool = _parts(part)
-    rows, cols, _ = shape = _map_shape(part)
-    left, skip = divmod(conv.window.left, CHANNELS_A_BYTE)
+def _columns() -> str:
+    """Return for each cell, the upper row's left pixel in bit 7, the left column of its upper three rows as a number."""
     writer = AsmWriter()
-    writer.label(_label(part, "layer"), "the descriptor for front_bits")
-    writer.op(f"defw {conv.window.top * ROW_NBYTES + left}")
-    writer.op(f"defw {bits_label(pool.name)}, {bits_nbytes(shape) - 1}")
-    writer.data([skip, rows, cols, bits_groups(shape[2])])
-    writer.op(f"defb {_label(part, 'page')} / {PAGE}")
+    writer.label("front_bits_column_page", "the left column of the upper three rows of each cell")
+    writer.data([(cell >> 7 & 1) << 2 | (cell >> 5 & 1) << 1 | cell >> 3 & 1 for cell in range(PAGE)])
     return writer.text()
 
 
@@ -108,12 +129,12 @@ def _tables(conv: PatchConv, label: str) -> str:
 
 def _sections(part: Part) -> tuple[Section, ...]:
     conv, pool = _parts(part)
-    shape = _map_shape(part)
-    label = _label(part, "page")
+    shape, cells, label = _map_shape(part), _cells(part), _label(part, "page")
     return (
         bits_section(pool.name, shape),
-        Section("kernel/front_bits", CODE_NBYTES, Place.FAST),
-        table(_label(part, "layer"), DESCRIPTOR_NBYTES, partial(_layer, part), align=1),
+        buffer_section("front_bits_cells", BUFFER_NBYTES, BUFFER_NBYTES),
+        table(_label(part, "features"), cells.code_nbytes, cells.text, Place.FAST, align=1),
+        table("front_bits_column_page", PAGE, _columns),
         table(label, PATTERNS * bits_groups(shape[2]), partial(_tables, conv, label), align=PATTERNS),
     )
 
