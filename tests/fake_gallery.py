@@ -57,7 +57,7 @@ def source(shows: Sequence[Show], pictures: Sequence[Pixels] | None = None) -> s
     labels = np.array([each.label for each in shows], np.uint8)
     order = range(len(shows))
     generated = {
-        "texts": texts(TEXT_NET, info_lines(TEXT_NET, Facts(0.985, 60_000, 35_000))),
+        "texts": texts(TEXT_NET, info_lines(TEXT_NET, Facts(0.985, 60_000, 35_000)), len(order)),
         "pictures": picture_source("gallery", order, drawn, labels) + picture_source("challenge", order[::-1], drawn, labels),
     }
     asm = product_folder("asm")

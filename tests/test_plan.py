@@ -92,13 +92,14 @@ def test_layers_of_the_model_are_covered_once_and_in_order() -> None:
     assert isinstance(covered[0], PatchSum)
 
 
-def test_what_code_first_leaves_no_page_for_fits_with_pages_first() -> None:
-    code = Section("code", 300, Place.FAST)
-    pages = Section("pages", 0x7E00, Place.FAST, align=256)
-    last = Section("last", 200, Place.TABLE, align=256)
-    placed = {
-        each.section.source: each.addr for each in place([("a", code), ("b", pages), ("c", last)], SPECTRUM_48K, 0x2000 - 200)
-    }
-    assert placed["pages"] % 256 == 0
-    assert placed["code"] >= SPECTRUM_48K.fast_addr
-    assert SPECTRUM_48K.program_addr <= placed["last"] < SPECTRUM_48K.fast_addr or placed["last"] % 256 == 0
+def test_what_does_not_fit_with_code_first_may_fit_with_pages_first() -> None:
+    code = [Section(f"code{number}", 200, Place.FAST) for number in range(2)]
+    pages, page = Section("pages", 0x7D00, Place.FAST, align=256), Section("page", 256, Place.TABLE, align=256)
+    sections = [("layer", section) for section in (*code, pages, page)]
+    placed = place(sections, SPECTRUM_48K, 0x2000)  # no room below
+    assert {each.section.source for each in placed} == {"code0", "code1", "pages", "page"}
+    assert all(each.addr % each.section.align == 0 for each in placed)
+    for before, after in pairwise(placed):
+        assert before.end <= after.addr
+    assert placed[0].addr >= SPECTRUM_48K.fast_addr
+    assert placed[-1].end <= SPECTRUM_48K.end_addr

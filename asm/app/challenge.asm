@@ -1,6 +1,5 @@
 ; The challenge: pictures that the net finds hard. The player names the digit, then the machine does.
 
-ROUND:          equ 8           ; pictures in a round
 KEY_0:          equ 48
 SAYS_COLOURS:   equ ATTRIBUTES + 3 * 32 + 16
 
@@ -74,7 +73,7 @@ challenge_wait:
         ld   hl, challenge_turn
         inc  (hl)
         ld   a, (hl)
-        cp   ROUND
+        cp   CHALLENGE_COUNT
         jr   z, challenge_over
         ld   hl, text_go_on
         call print_text

@@ -82,6 +82,9 @@ def _map(plan: Plan) -> str:
         writer.comment(f"{step.name}: {step.kernel.name}")
         for name, value in step.kernel.constants(step.part).items():
             writer.equ(name, value)
+    for placed in plan.placed:
+        if placed.section.has_constant:
+            writer.equ(f"{placed.section.source}_at", placed.addr)
     writer.comment("\n" + plan.memory_map())
     return writer.text()
 

@@ -29,7 +29,8 @@ class Section:
 
     source: the file, without its ending: a hand-written one below asm/, or a generated one; nbytes: its length;
     align: its address is a multiple of this; at: its address, if only one will do;
-    generated: what writes the text of each generated file, by name without the ending; only the chosen plan's are written.
+    generated: what writes the text of each generated file, by name without the ending; only the chosen plan's are written;
+    has_constant: its address is the constant SOURCE_at, too, which other constants may be made of before the label is reached.
     """
 
     source: str
@@ -38,6 +39,7 @@ class Section:
     align: int = 1
     at: int | None = None
     generated: Mapping[str, Callable[[], str]] = field(default_factory=dict)
+    has_constant: bool = False
 
 
 @dataclass(frozen=True, eq=False)

@@ -6,7 +6,9 @@ from zxml.z80gen.kernels.bit_sum import BIT_SUM
 from zxml.z80gen.kernels.bit_sum_4bit import BIT_SUM_4BIT
 from zxml.z80gen.kernels.code_line import BATCHES as CODE_BATCHES
 from zxml.z80gen.kernels.code_sum import code_sum
+from zxml.z80gen.kernels.conv_bits import CONV_BITS
 from zxml.z80gen.kernels.conv_expand import CONV_EXPAND
+from zxml.z80gen.kernels.conv_pairs import CONV_PAIRS
 from zxml.z80gen.kernels.conv_pool import CONV_POOL
 from zxml.z80gen.kernels.conv_table import CONV_TABLE
 from zxml.z80gen.kernels.dense_sum import BATCHES, dense_sum
@@ -26,6 +28,8 @@ KERNELS: tuple[Kernel, ...] = (
     CONV_TABLE,
     CONV_POOL,
     *CONV_EXPAND,
+    CONV_BITS,
+    CONV_PAIRS,
     BIT_SUM,
     BIT_SUM_4BIT,
     *(hidden_bits(form, batch) for form in FORMS for batch in BATCHES),

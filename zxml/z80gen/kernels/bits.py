@@ -6,6 +6,7 @@ of up to 256 bytes starts on a page, so its low address byte is the number of th
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import partial
 
 import numpy as np
@@ -37,7 +38,8 @@ def bits_section(layer_name: str, shape: tuple[int, ...]) -> Section:
     """Return the buffer of a layer's output of shape (rows, cols, channels)."""
     nbytes = bits_nbytes(shape)
     text = partial(_text, layer_name, shape)
-    return table(bits_label(layer_name), nbytes, text, Place.FAST, PAGE if nbytes <= PAGE else 1)
+    made = table(bits_label(layer_name), nbytes, text, Place.FAST, PAGE if nbytes <= PAGE else 1)
+    return replace(made, has_constant=True)
 
 
 def read_bits(memory: bytes, symbols: Symbols, layer_name: str, shape: tuple[int, ...]) -> Values:

@@ -140,7 +140,7 @@ def _constants(batch: int, part: Part) -> dict[str, int]:
 def _first(part: Part) -> str:
     """Return the code that takes the window's first two rows in."""
     writer = AsmWriter()
-    writer.equ("front_map", bits_label(_parts(part)[1].name))
+    writer.equ("front_map", f"{bits_label(_parts(part)[1].name)}_at")
     write_places(writer, "front_first", write_rows)
     return writer.text()
 

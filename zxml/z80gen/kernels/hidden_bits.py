@@ -248,7 +248,7 @@ def _runs(form: Form, part: Part) -> str:
     assert part.before is not None
     layout = _layout(form, part)
     writer = AsmWriter()
-    writer.equ("hidden_map", bits_label(part.before.name))
+    writer.equ("hidden_map", f"{bits_label(part.before.name)}_at")
     writer.label("hidden_runs", "map, bytes, column, page before the first, sum, lines, next record if no bit is set")
     for first, nbytes, column, block, line, lines, skip in layout.records():
         before = f"{_block(block)} / {PAGE} - 1"
@@ -289,7 +289,7 @@ def _weights(form: Form, part: Part, block: int) -> str:
     return writer.text()
 
 
-def _nibbles() -> str:
+def nibble_page() -> str:
     """Return the page of the first weight of each packed byte."""
     packed = np.arange(PAGE)
     second = (packed + SIGN) % NIBBLE - SIGN
@@ -329,7 +329,7 @@ def _sections(form: Form, part: Part) -> tuple[Section, ...]:
         table("hidden_level_page", LEVEL_PAGE_NBYTES, levels),
         table("hidden_sum_page", sums, partial(_sums, sums), Place.FAST),
     )
-    return (*sections, table("hidden_nibble_page", PAGE, _nibbles)) if form.packed else sections
+    return (*sections, table("hidden_nibble_page", PAGE, nibble_page)) if form.packed else sections
 
 
 def _read(memory: bytes, symbols: Symbols, part: Part) -> Values:
