@@ -3,15 +3,22 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import settings
 
 from tests.app_player import SHOWS, FakePlayer
 from tests.fake_gallery import build, write_tape
+from tests.gpu_cases import open_queue
 
 settings.register_profile("same_examples_each_time", derandomize=True, deadline=None)
 settings.load_profile("same_examples_each_time")
+
+
+@pytest.fixture(scope="module")
+def queue() -> Any:
+    return open_queue()
 
 
 @pytest.fixture(scope="module")

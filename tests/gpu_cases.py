@@ -47,6 +47,11 @@ class Case:
         return values
 
 
+def open_queue() -> Any:
+    """Return a queue of the first device."""
+    return cl.CommandQueue(cl.Context([choose()]))
+
+
 def make_case(specs: Sequence[ModelSpec | FloatSpec], steps: int) -> Case:
     """Return a case of nets of one shape; only the last step moves integer nets, lest one side rounds a weight differently."""
     rng = np.random.default_rng(5)
@@ -63,7 +68,7 @@ def make_case(specs: Sequence[ModelSpec | FloatSpec], steps: int) -> Case:
         sum(host.step(pixels[chosen], labels[chosen], rate) for chosen, rate in zip(*rows, strict=True))
         for host, *rows in zip(hosts, order, rates, strict=True)
     ]
-    queue = cl.CommandQueue(cl.Context([choose()]))
+    queue = open_queue()
     return Case(queue, specs, images, labels, order, rates, start, [host.params for host in hosts], losses)
 
 

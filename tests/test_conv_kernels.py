@@ -1,41 +1,29 @@
-"""The kernels on one-bit maps, each alone: a map is written into memory, the kernels run, and outputs and T-states compared."""
+"""The convolutions of one-bit maps, and the sums over their bits."""
 
 from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
-from tempfile import TemporaryDirectory
 
 import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from numpy.typing import NDArray
 
 from tests.feature_nets import random_front
-from tests.nets import extreme_pictures, random_pictures
+from tests.kernels_alone import PICTURES, Shape, check, check_interrupted, lay_out
 from tests.pasmo import pasmo_bytes
-from zxml.emulator import Cpu, KosarevCpu, SkoolKitCpu, call
 from zxml.ir import ArgMax, Conv, Dense, IntegerModel, Pool, Range, Requant, Window
-from zxml.reference import Values, trace
-from zxml.z80gen.assemble import Assembly
 from zxml.z80gen.emit import build
 from zxml.z80gen.kernel import Kernel, Part
 from zxml.z80gen.kernels.bit_sum import BIT_SUM, batch_size
 from zxml.z80gen.kernels.bit_sum_4bit import BIT_SUM_4BIT
-from zxml.z80gen.kernels.bits import bits_label
 from zxml.z80gen.kernels.conv_expand import CONV_EXPAND
-from zxml.z80gen.kernels.conv_part import evaluated, pack_groups
+from zxml.z80gen.kernels.conv_part import evaluated
 from zxml.z80gen.kernels.conv_pool import CONV_POOL
 from zxml.z80gen.kernels.conv_table import CONV_TABLE
-from zxml.z80gen.memory import place
-from zxml.z80gen.plan import NO_PROGRAM, RET_TSTATES, Plan, Step, sections_of
-from zxml.z80gen.target import SPECTRUM_48K
 
-FRONT = 2  # layers before the kernels
-PICTURES = np.concatenate([extreme_pictures(), random_pictures(0, 6)])
 FOUR_BIT, FOUR_BIT_POOL, TERNARY, TERNARY_POOL = CONV_EXPAND
-Shape = tuple[int, int, int]
 
 
 def net(
@@ -69,54 +57,6 @@ def net(
 def conv_of(model: IntegerModel) -> Conv:
     """Return the first convolution."""
     return next(layer for layer in model.layers if isinstance(layer, Conv))
-
-
-def lay_out(model: IntegerModel, *kernels: Kernel) -> Plan:
-    """Return a plan of these kernels for the layers after the front."""
-    shapes, first, steps = [row.shape for row in model.ranges()], FRONT, []
-    for kernel in kernels:
-        layers = model.layers[first : first + len(kernel.kinds)]
-        part = Part(model.layers[first - 1], Range(0, 1), layers, shapes[first - 1])
-        assert kernel.fits(part) is None
-        steps.append(Step(kernel, part, kernel.cost(part)))
-        first += len(layers)
-    placed = place(sections_of(tuple(steps), NO_PROGRAM), SPECTRUM_48K)
-    return Plan(model, SPECTRUM_48K, NO_PROGRAM, tuple(steps), placed, 0.0, ())
-
-
-def assembled(plan: Plan) -> Assembly:
-    """Return the plan's machine code."""
-    with TemporaryDirectory() as folder:
-        return build(plan, Path(folder, "asm"))
-
-
-def run(cpu: Cpu, assembly: Assembly, front: Values) -> int:
-    """Write the front's map of one picture into memory, run the kernels and return their T-states."""
-    packed = pack_groups(front[None]).astype(np.uint8)
-    cpu.write(assembly.symbols[bits_label("front_pool")], packed.tobytes())
-    return call(cpu, assembly.symbols["classify"])
-
-
-def check(plan: Plan, pictures: NDArray[np.uint8] = PICTURES) -> None:
-    """Compare the output and the T-states of the plan's kernels on both processors with the reference and the cost."""
-    values = [pictures.astype(np.int64), *trace(plan.model, pictures).values()]
-    first, tstates, wanted = FRONT, np.full(len(pictures), RET_TSTATES), []
-    for step in plan.steps:
-        last = first + len(step.part.layers)
-        counts = step.kernel.count(step.part, values[first], values[first + 1 : last + 1])
-        assert all(counts[term.name].max() <= term.most for term in step.cost.terms)
-        tstates = tstates + step.cost.tstates(counts)
-        wanted.append((step, values[last]))
-        first = last
-    assembly = assembled(plan)
-    for cpu in (SkoolKitCpu(assembly.org, assembly.image), KosarevCpu(assembly.org, assembly.image)):
-        for i, front in enumerate(values[FRONT]):
-            took = run(cpu, assembly, front)
-            memory = cpu.read(0, 0x10000)
-            for step, want in wanted:
-                got = step.kernel.read(memory, assembly.symbols, step.part)
-                np.testing.assert_array_equal(got, want[i], f"{step.name}, picture {i}, {cpu.name}")
-            assert took == tstates[i], f"picture {i}, {cpu.name}"
 
 
 quick = settings(max_examples=6, deadline=None, suppress_health_check=[HealthCheck.too_slow])
@@ -176,18 +116,7 @@ def test_convolutions_of_several_sizes_share_code_and_buffers() -> None:
 
 @pytest.mark.parametrize("kernel", [CONV_POOL, FOUR_BIT_POOL, TERNARY_POOL], ids=lambda kernel: kernel.name)
 def test_interrupts_change_nothing_and_other_registers_are_kept(kernel: Kernel) -> None:
-    plan = lay_out(net((9, 9, 8), (16,), pooled=True, weight=1), kernel, BIT_SUM)
-    outputs = trace(plan.model, PICTURES)
-    assembly = assembled(plan)
-    cpu = SkoolKitCpu(assembly.org, assembly.image, interrupts=True)
-    before = cpu.registers()
-    for i, front in enumerate(outputs["front_pool"]):
-        run(cpu, assembly, front)
-        memory = cpu.read(0, 0x10000)
-        np.testing.assert_array_equal(BIT_SUM.read(memory, assembly.symbols, plan.steps[-1].part), outputs["scores"][i])
-    after = cpu.registers()
-    kept = ("iy", "af'", "bc'", "de'", "hl'")
-    assert {name: after[name] for name in kept} == {name: before[name] for name in kept}
+    check_interrupted(lay_out(net((9, 9, 8), (16,), pooled=True, weight=1), kernel, BIT_SUM))
 
 
 @pytest.mark.parametrize("sums", [BIT_SUM, BIT_SUM_4BIT], ids=lambda kernel: kernel.name)

@@ -10,8 +10,9 @@ import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
+from tests.kernels_alone import PICTURES, Shape, assembled, check, lay_out, run
 from tests.pasmo import pasmo_bytes
-from tests.test_conv_kernels import PICTURES, Shape, assembled, check, conv_of, lay_out, net, run
+from tests.test_conv_kernels import conv_of, net
 from zxml.emulator import SkoolKitCpu
 from zxml.ir import Conv, Pool, Range, Requant
 from zxml.reference import trace

@@ -30,16 +30,13 @@ SHAPES = [
     NetShape(4, 32, filters=16, classes=16, batch=64, rate=0.2, momentum=0.0),
 ]
 PERSISTENT = """
-from tests.test_gpu_nets import SHAPES, open_queue, steps_of
+from tests.gpu_cases import open_queue
+from tests.test_gpu_nets import SHAPES, steps_of
 for steps in (1, 4):
     both = [steps_of(open_queue(), SHAPES[{number}], backend, steps, group=64)[0] for backend in ("groups", "persistent")]
     assert all((one == other).all() for one, other in zip(*both)), steps
 print("the same bits")
 """
-
-
-def open_queue() -> Any:
-    return cl.CommandQueue(cl.Context([choose()]))
 
 
 def draw_pictures(shape: NetShape, count: int) -> tuple[Bits, NDArray[np.uint32], Bits]:
@@ -59,16 +56,12 @@ def steps_of(queue: Any, shape: NetShape, backend: str, steps: int, group: int =
     trainer.run(steps)
     assert trainer.met()
     oracle = OracleTrainer(shape, initial_params(shape, 3))
-    order = trainer.batches.read_order()
+    order = np.empty((trainer.batches.steps, shape.batch), np.uint32)
+    cl.enqueue_copy(queue, order, trainer.batches.buffers["order"])
     assert len(np.unique(order)) == order.size
     for chosen in order[:steps]:
         oracle.step(bits[chosen].reshape(shape.batch, -1), labels[chosen])
     return trainer.read_params(), oracle.params
-
-
-@pytest.fixture(scope="module")
-def queue() -> Any:
-    return open_queue()
 
 
 @pytest.mark.parametrize("shape", SHAPES, ids=str)

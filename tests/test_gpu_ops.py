@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pyopencl as cl
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -15,7 +14,6 @@ from hypothesis import strategies as st
 import zxml
 from tests.ops import assert_near, draw, draw_pictures, make_space, order_of, run, upload_pictures
 from zxml.gpu import oracle
-from zxml.gpu.device import choose
 from zxml.gpu.ops.conv import Conv
 from zxml.gpu.ops.dense import Dense
 from zxml.gpu.ops.loss import loss
@@ -33,11 +31,6 @@ from zxml.spec import TrainingSpec
 MANY = settings(max_examples=30)
 KERNELS = Path(zxml.__file__).parent / "gpu" / "kernels" / "ops"
 PAGE = Path(__file__).parent.parent / "docs" / "operations.md"
-
-
-@pytest.fixture(scope="module")
-def queue() -> Any:
-    return cl.CommandQueue(cl.Context([choose()]))
 
 
 @dataclass(frozen=True)

@@ -6,14 +6,12 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import pyopencl as cl
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.ops import assert_near, draw, draw_integers, draw_pictures, make_space, order_of, run, upload_pictures
 from zxml.gpu import oracle
-from zxml.gpu.device import choose
 from zxml.gpu.ops.codebook import CodeSum
 from zxml.gpu.ops.conv import Conv
 from zxml.gpu.ops.norm import RELU, NormActivation
@@ -23,11 +21,6 @@ from zxml.quant.params import Reals
 
 MANY = settings(max_examples=30)
 FIXED = 1 / 32768  # of the integer sums of gradients
-
-
-@pytest.fixture(scope="module")
-def queue() -> Any:
-    return cl.CommandQueue(cl.Context([choose()]))
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,7 @@ from tests.gpu_cases import assert_near, make_case, run_case
 from zxml import data, train
 from zxml.data import Dataset
 from zxml.errors import DeviceError, SpecError
-from zxml.gpu import population_trainer
+from zxml.gpu import checkpoint
 from zxml.gpu.device import choose
 from zxml.gpu.net import FloatSpec, net_of
 from zxml.gpu.population import PopulationStep, plan_rounds, sort_together
@@ -115,7 +115,7 @@ class KilledError(Exception):
 def test_a_population_learns_and_continues_after_a_kill_to_the_same_bits(
     pictures: Dataset, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(population_trainer, "CHECKPOINT_SECONDS", 0)
+    monkeypatch.setattr(checkpoint, "CHECKPOINT_SECONDS", 0)
     specs = [replace(spec, distort=DistortSpec()) for spec in widths(SPEC, 24, 16)]
     whole, seen = run(specs, pictures)
     assert all(trained.accuracy > 0.5 for trained in whole)

@@ -9,7 +9,7 @@ import pytest
 
 from zxml.errors import DeviceError
 from zxml.gpu import program
-from zxml.gpu.device import SHAPES, choose
+from zxml.gpu.device import SHAPES
 from zxml.gpu.host import HostTrainer
 from zxml.gpu.net import sums_fit_16_bits
 from zxml.gpu.schedule import step_rates
@@ -18,11 +18,6 @@ from zxml.quant.params import Params, Reals, initial_params
 from zxml.spec import HiddenSpec, InputSpec, ModelSpec, OutputSpec, TrainingSpec
 
 PICTURES = 700
-
-
-@pytest.fixture(scope="module")
-def queue() -> Any:
-    return cl.CommandQueue(cl.Context([choose()]))
 
 
 def make_spec(window: InputSpec, units: int, batch: int, optimiser: str, **changes: Any) -> ModelSpec:

@@ -16,7 +16,6 @@ from tests.ops import WHOLE, draw_pictures
 from zxml import reference
 from zxml.data import pack_rows
 from zxml.gpu import oracle
-from zxml.gpu.device import choose
 from zxml.gpu.schedule import step_rates
 from zxml.gpu.tower import Tower
 from zxml.ir import ArgMax, Exit, IntegerModel
@@ -31,11 +30,6 @@ STRIDE = TowerSpec(WINDOW, convs=(ConvSpec(8, stride=2),), hidden=HiddenSpec(uni
 HIDDEN = TowerSpec(WINDOW, filters=16, hidden=HiddenSpec(units=13, levels=8))
 TOWERS = pytest.mark.parametrize("tower", [CODES, CONVS, STRIDE, HIDDEN], ids=["codes", "convs", "stride", "hidden"])
 BATCH = 32
-
-
-@pytest.fixture(scope="module")
-def queue() -> Any:
-    return cl.CommandQueue(cl.Context([choose()]))
 
 
 def classes_apart(count: int, seed: int) -> tuple[np.ndarray, np.ndarray]:

@@ -9,7 +9,7 @@ import pytest
 from zxml import data, reference
 from zxml.data import Dataset
 from zxml.errors import SpecError
-from zxml.gpu import trainer
+from zxml.gpu import checkpoint
 from zxml.gpu.checkpoint import fingerprint, load_checkpoint, save_checkpoint
 from zxml.gpu.device import choose
 from zxml.gpu.trainer import Progress, Trained, is_validated, train
@@ -101,7 +101,7 @@ class KilledError(Exception):
 def test_a_killed_training_continues_from_its_checkpoint_to_the_same_bits(
     pictures: Dataset, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(trainer, "CHECKPOINT_SECONDS", 0)
+    monkeypatch.setattr(checkpoint, "CHECKPOINT_SECONDS", 0)
     spec = replace(SPEC, distort=DistortSpec(), training=replace(SPEC.training, epochs=4))
     path = tmp_path / "checkpoint.npz"
 

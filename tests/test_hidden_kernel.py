@@ -1,39 +1,29 @@
-"""hidden_bits alone: a map is written into memory, the kernels run, and levels, scores and T-states are compared."""
+"""hidden_bits alone, and behind the early answer of a cascade."""
 
 from __future__ import annotations
 
 from pathlib import Path
-from tempfile import TemporaryDirectory
 
 import numpy as np
 import pytest
 from hypothesis import HealthCheck, assume, example, given, settings
 from hypothesis import strategies as st
-from numpy.typing import NDArray
 
 from tests.feature_nets import hidden_cascade, random_front, random_hidden
-from tests.nets import extreme_pictures, random_pictures
+from tests.kernels_alone import FRONT, PICTURES, Shape, check, check_interrupted, lay_out
 from tests.pasmo import pasmo_bytes
 from tests.test_z80_kernels import PICTURE_ADDR, make
-from zxml.emulator import Cpu, KosarevCpu, SkoolKitCpu, call
+from zxml.emulator import KosarevCpu, SkoolKitCpu, call
 from zxml.ir import Dense, IntegerModel, Pool, Range, Requant, Window
-from zxml.reference import Values, answer, trace
-from zxml.z80gen.assemble import Assembly
+from zxml.reference import answer, trace
 from zxml.z80gen.emit import build, emit
 from zxml.z80gen.kernel import Part
-from zxml.z80gen.kernels.bits import bits_label
-from zxml.z80gen.kernels.conv_part import pack_groups
+from zxml.z80gen.kernels import hidden_stretch
 from zxml.z80gen.kernels.dense_sum import dense_sum, page_levels
 from zxml.z80gen.kernels.hidden_bits import FORMS, hidden_bits
-from zxml.z80gen.kernels.hidden_stretch import lay_out
-from zxml.z80gen.memory import place
 from zxml.z80gen.picture import pack_pictures
-from zxml.z80gen.plan import NO_PROGRAM, RET_TSTATES, Plan, Step, sections_of
-from zxml.z80gen.target import SPECTRUM_48K
+from zxml.z80gen.plan import Plan
 
-FRONT = 2  # layers before the kernels
-PICTURES = np.concatenate([extreme_pictures(), random_pictures(0, 6)])
-Shape = tuple[int, int, int]
 forms = st.sampled_from([*FORMS])
 
 
@@ -55,50 +45,7 @@ def hidden_of(model: IntegerModel) -> Dense:
 
 def lay_down(model: IntegerModel, form: str, batch: int = 4) -> Plan:
     """Return a plan of hidden_bits and dense_sum for the layers after the front."""
-    shapes, first, steps = [row.shape for row in model.ranges()], FRONT, []
-    for kernel in (hidden_bits(form, batch), dense_sum(batch)):
-        layers = model.layers[first : first + len(kernel.kinds)]
-        part = Part(model.layers[first - 1], Range(0, 1), layers, shapes[first - 1])
-        assert kernel.fits(part) is None, kernel.fits(part)
-        steps.append(Step(kernel, part, kernel.cost(part)))
-        first += len(layers)
-    placed = place(sections_of(tuple(steps), NO_PROGRAM), SPECTRUM_48K)
-    return Plan(model, SPECTRUM_48K, NO_PROGRAM, tuple(steps), placed, 0.0, ())
-
-
-def assembled(plan: Plan) -> Assembly:
-    """Return the plan's machine code."""
-    with TemporaryDirectory() as folder:
-        return build(plan, Path(folder, "asm"))
-
-
-def run(cpu: Cpu, assembly: Assembly, front: Values) -> int:
-    """Write the front's map of one picture into memory, run the kernels and return their T-states."""
-    cpu.write(assembly.symbols[bits_label("front_pool")], pack_groups(front[None]).astype(np.uint8).tobytes())
-    return call(cpu, assembly.symbols["classify"])
-
-
-def check(plan: Plan, pictures: NDArray[np.uint8] = PICTURES) -> None:
-    """Compare the outputs and the T-states of the kernels on both processors with the reference and the cost."""
-    values = [pictures.astype(np.int64), *trace(plan.model, pictures).values()]
-    first, tstates, wanted = FRONT, np.full(len(pictures), RET_TSTATES), []
-    for step in plan.steps:
-        last = first + len(step.part.layers)
-        counts = step.kernel.count(step.part, values[first], values[first + 1 : last + 1])
-        for term in step.cost.terms:
-            assert counts[term.name].max() <= term.most, term.name
-        tstates = tstates + step.cost.tstates(counts)
-        wanted.append((step, values[last]))
-        first = last
-    assembly = assembled(plan)
-    for cpu in (SkoolKitCpu(assembly.org, assembly.image), KosarevCpu(assembly.org, assembly.image)):
-        for i, front in enumerate(values[FRONT]):
-            took = run(cpu, assembly, front)
-            memory = cpu.read(0, 0x10000)
-            for step, want in wanted:
-                got = step.kernel.read(memory, assembly.symbols, step.part)
-                np.testing.assert_array_equal(got, want[i], f"{step.name}, picture {i}, {cpu.name}")
-            assert took == tstates[i], f"picture {i}, {cpu.name}"
+    return lay_out(model, hidden_bits(form, batch), dense_sum(batch))
 
 
 quick = settings(max_examples=6, deadline=None, suppress_health_check=[HealthCheck.too_slow])
@@ -156,18 +103,7 @@ def test_stretches_without_weights_are_passed_over() -> None:
 
 @pytest.mark.parametrize("form", FORMS)
 def test_interrupts_change_nothing_and_other_registers_are_kept(form: str) -> None:
-    plan = lay_down(net((9, 9, 8), 12), form)
-    outputs = trace(plan.model, PICTURES)
-    assembly = assembled(plan)
-    cpu = SkoolKitCpu(assembly.org, assembly.image, interrupts=True)
-    before = cpu.registers()
-    for i, front in enumerate(outputs["front_pool"]):
-        run(cpu, assembly, front)
-        got = plan.steps[-1].kernel.read(cpu.read(0, 0x10000), assembly.symbols, plan.steps[-1].part)
-        np.testing.assert_array_equal(got, outputs["scores"][i])
-    after = cpu.registers()
-    kept = ("iy", "af'", "bc'", "de'", "hl'")
-    assert {name: after[name] for name in kept} == {name: before[name] for name in kept}
+    check_interrupted(lay_down(net((9, 9, 8), 12), form))
 
 
 @settings(max_examples=2, deadline=None, suppress_health_check=[HealthCheck.too_slow])
@@ -190,7 +126,7 @@ def test_cascades_into_a_hidden_layer_are_exact_at_each_exit(seed: int, density:
 
 @given(st.integers(0, 40), st.integers(1, 256), st.integers(1, 127), st.sampled_from([16, 32]))
 def test_every_weight_has_a_place_of_its_own(first: int, nbytes: int, lines: int, most: int) -> None:
-    layout = lay_out(first, nbytes, lines, most)
+    layout = hidden_stretch.lay_out(first, nbytes, lines, most)
     weights = np.arange(1, 8 * (first + nbytes) * lines + 1).reshape(-1, lines)
     pages = np.concatenate(layout.place(weights))
     assert sorted(pages[pages > 0]) == sorted(weights[8 * first :].ravel())

@@ -174,7 +174,7 @@ def test_an_impossible_number_of_pictures_is_an_error(number: int) -> None:
         choose_training(data.load("mnist").train_labels, number)
 
 
-def test_1800_pictures_read_93_percent_when_counted_and_95_after_five_passes() -> None:
+def test_the_tapes_pictures_read_93_percent_when_counted_and_95_after_five_passes() -> None:
     train, seen, labels = small()
     weights, state = count.learn(train), correct.SEED
     assert weights.accuracy(seen, labels) >= 0.93

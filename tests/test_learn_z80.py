@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from contextlib import suppress
 from functools import cache
 from pathlib import Path
@@ -13,12 +12,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests.contracts import assert_kept, numbers_of, read_contracts
 from tests.pasmo import pasmo_bytes
 from tests.test_learn_count import PICTURES, noise, random_weights
 from zxml import data
 from zxml.emulator import RETURN_ADDR, STACK_ADDR, KosarevCpu, SkoolKitCpu, call
 from zxml.errors import VerifyError
-from zxml.files import product_folder
 from zxml.learn import assembly, correct, count
 from zxml.learn.cost import CHANGE, CHANGE_PATCH, COUNT_DIGIT, COUNT_PICTURE, PASS_PATCH, PASS_PICTURE, pass_tstates
 from zxml.learn.pictures import COLS, ROWS, Bits, border, choose_training, pack, see_patterns, shrink
@@ -26,11 +25,7 @@ from zxml.z80gen.assemble import Assembly
 
 STUB_ADDR, STUB_TSTATES = 0x5B10, 7 + 10 + 10 + 10
 REAL = 300  # pictures of the tests on real ones
-HEADERS = {
-    match[1]: dict(re.findall(r"^; ([A-Z][\w-]+) +(.*)$", match[0], re.MULTILINE))
-    for path in sorted((product_folder("asm") / "learn").glob("learn_*.asm"))
-    for match in re.finditer(r"^; (\w+) - .*\n(?:;.*\n)+", path.read_text(encoding="utf-8"), re.MULTILINE)
-}
+HEADERS = read_contracts("learn_*.asm")
 
 
 @cache
@@ -53,11 +48,9 @@ class Machine:
         jump = b"\xc3" + self.symbols[name].to_bytes(2, "little")
         self.cpu.write(STUB_ADDR, bytes([0x3E, a]) + words + jump)
         flags = self.cpu.registers()["af"] & 255
-        before = by_letter(self.cpu.registers() | {"af": 256 * a + flags, "bc": bc, "de": de, "hl": hl, "sp": STACK_ADDR})
+        before = self.cpu.registers() | {"af": 256 * a + flags, "bc": bc, "de": de, "hl": hl, "sp": STACK_ADDR}
         tstates = call(self.cpu, STUB_ADDR, hl) - STUB_TSTATES
-        after = by_letter(self.cpu.registers())
-        kept = set(before) - set(re.findall(r"ix|[a-z]", HEADERS[name]["Clobbers"]))
-        assert {letter: after[letter] for letter in kept} == {letter: before[letter] for letter in kept}
+        assert_kept(HEADERS[name], before, self.cpu.registers())
         return tstates
 
     def call_long(self, name: str, bc: int, hl: int) -> None:
@@ -99,14 +92,6 @@ class Machine:
         }
 
 
-def by_letter(registers: dict[str, int]) -> dict[str, int]:
-    """Return the registers that routines use by themselves, and all others in pairs."""
-    singles = {
-        letter: registers[pair] >> 8 * (1 - i) & 255 for pair in ("af", "bc", "de", "hl") for i, letter in enumerate(pair)
-    }
-    return singles | {pair: value for pair, value in registers.items() if pair not in ("af", "bc", "de", "hl")}
-
-
 MACHINE = Machine()
 
 
@@ -129,7 +114,7 @@ def rows_of(picture: Bits) -> bytes:
 
 def numbers(name: str) -> list[int]:
     """Return the numbers of a header's T-states."""
-    return [int(number) for number in re.findall(r"\d+", HEADERS[name]["T-states"].replace(",", ""))]
+    return numbers_of(HEADERS[name])
 
 
 def count_carries(digits: list[int]) -> int:

@@ -18,5 +18,9 @@ def test_the_wheel_holds_code_assembly_models_kernels_and_data(tmp_path: Path) -
     subprocess.run(command, check=True)
     names = set(zipfile.ZipFile(next(tmp_path.glob("zxml-*.whl"))).namelist())
     wanted = {f"zxml/{path.relative_to(ROOT)}" for folder in ("asm", "models") for path in ROOT.joinpath(folder).rglob("*.*")}
-    wanted |= {str(path.relative_to(ROOT)) for path in ROOT.joinpath("zxml").rglob("*") if path.suffix in {".py", ".cl", ".xz", ".toml"}}
+    wanted |= {
+        str(path.relative_to(ROOT))
+        for path in ROOT.joinpath("zxml").rglob("*")
+        if path.suffix in {".py", ".cl", ".xz", ".toml"}
+    }
     assert wanted <= names

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from pathlib import Path
 
 import numpy as np
@@ -10,24 +9,19 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests.contracts import assert_kept, numbers_of, read_contracts
 from tests.pasmo import pasmo_bytes
-from tests.test_learn_z80 import by_letter
 from tests.test_seed_net import PAGE, PICTURES, random_net
 from zxml.data import seed8
 from zxml.emulator import STACK_ADDR, KosarevCpu, call
 from zxml.errors import VerifyError
-from zxml.files import product_folder
 from zxml.learn.correct import next_random
 from zxml.learn.seed import assembly, cost, evidence
 from zxml.learn.seed.arithmetic import CHOSEN
 from zxml.learn.seed.machine import STUB_ADDR, STUB_TSTATES, Machine, made
 from zxml.learn.seed.net import BATCH, Bits, Net, see_windows
 
-HEADERS = {
-    match[1]: dict(re.findall(r"^; ([A-Z][\w-]+) +(.*(?:\n;  .*)*)$", match[0], re.MULTILINE))
-    for path in sorted((product_folder("asm") / "learn").glob("seed_*.asm"))
-    for match in re.finditer(r"^; (\w+) - .*\n(?:;.*\n)+", path.read_text(encoding="utf-8"), re.MULTILINE)
-}
+HEADERS = read_contracts("seed_*.asm")
 SIZES = st.sampled_from([300, 3000, 32_768])  # of weights: active and idle units, scores that wrap
 
 
@@ -37,11 +31,8 @@ class Checked(Machine):
     def call(self, name: str, *, a: int = 0, bc: int = 0, de: int = 0, hl: int = 0) -> int:
         registers = self.cpu.registers()
         given = {"af": 256 * a + (registers["af"] & 255), "bc": bc, "de": de, "hl": hl, "sp": STACK_ADDR}
-        before = by_letter(registers | given)
         tstates = super().call(name, a=a, bc=bc, de=de, hl=hl)
-        after = by_letter(self.cpu.registers())
-        kept = set(before) - set(re.findall(r"ix|[a-z]", HEADERS[name]["Clobbers"]))
-        assert {letter: after[letter] for letter in kept} == {letter: before[letter] for letter in kept}
+        assert_kept(HEADERS[name], registers | given, self.cpu.registers())
         return tstates
 
 
@@ -50,7 +41,7 @@ MACHINE = Checked()
 
 def numbers(name: str) -> list[int]:
     """Return the numbers of a header's T-states."""
-    return [int(number) for number in re.findall(r"\d+", HEADERS[name]["T-states"])]
+    return numbers_of(HEADERS[name])
 
 
 def put(net: Net, picture: Bits, machine: Machine = MACHINE) -> None:

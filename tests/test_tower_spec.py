@@ -6,17 +6,12 @@ from pathlib import Path
 
 import pytest
 
+from tests.test_spec import read
 from zxml.errors import SpecError
-from zxml.spec import ConvSpec, HiddenSpec, InputSpec, ModelSpec, TowerSpec, read_spec
+from zxml.spec import ConvSpec, HiddenSpec, InputSpec, TowerSpec
 
 QUICK = "[[towers]]\ncodes = 7\n"
 SHARP = "[[towers]]\nfilters = 16\n[[towers.convs]]\nunits = 24\npool = true\n[[towers.convs]]\nstride = 2\n"
-
-
-def read(text: str, tmp_path: Path) -> ModelSpec:
-    path = tmp_path / "spec.toml"
-    path.write_text(text)
-    return read_spec(path)
 
 
 def test_a_cascade_reads_as_its_towers(tmp_path: Path) -> None:

@@ -18,7 +18,6 @@ from skoolkit.snapshot import Snapshot
 from skoolkit.trace import Tracer
 
 from zxml.errors import ZxmlError
-from zxml.files import write_whole
 from zxml.z80gen.target import SPECTRUM_48K
 
 FRAME_TSTATES = SPECTRUM_48K.frame_tstates
@@ -115,16 +114,6 @@ def png(memory: bytes | bytearray, scale: int = 2) -> bytes:
     image = io.BytesIO()
     ImageWriter().write_image([Frame(scr_udgs(memory, 0, 0, COLUMNS, ROWS), scale)], image)
     return image.getvalue()
-
-
-def screen_png(screen: bytes, scale: int = 2) -> bytes:
-    """Return a PNG of the 6,912 bytes of a screen."""
-    return png(bytes(SCREEN_ADDR) + screen + bytes(0x10000 - SCREEN_ADDR - len(screen)), scale)
-
-
-def write_png(path: Path, memory: bytes | bytearray, scale: int = 2) -> None:
-    """Write a PNG of the screen in a memory of 65,536 bytes."""
-    write_whole(path, png(memory, scale))
 
 
 def _load(tap: Path, start: int, edges: bool) -> Any:

@@ -200,27 +200,7 @@ lesson_ten:                     ; hl = ten pictures, de = their lamp, b = tens l
         ld   (lesson_wrong), a
         ld   c, a
 lesson_picture:                 ; hl = picture of digit c
-        push bc
-        push hl
-        call learn_next_random
-        ld   a, h
-        call learn_side
-        ld   b, a               ; b = first row
-        ld   a, l
-        call learn_side
-        ld   c, a               ; c = first column
-        pop  hl
-        push hl
-        push bc
-        call learn_unpack
-        pop  af                 ; a = first row
-        call learn_code
-        call learn_scores
-        pop  hl
-        pop  bc
-        push bc
-        push hl
-        call learn_correct
+        include "learn_look.asm"
 lesson_corrected_one:                   ; carry = the weights had to change
         pop  hl
         pop  bc

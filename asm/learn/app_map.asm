@@ -13,6 +13,10 @@
 learn_counts: equ 0x4800
 learn_weight_page: equ 0xCE00
         include "app_start.asm"
+        include "enter.asm"
+        include "app_screens.asm"
+        include "leave.asm"
+app_start_end:
         include "system.asm"
         include "keys.asm"
         include "screen.asm"

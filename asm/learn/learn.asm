@@ -1,6 +1,6 @@
-; learn - a 48K that learns: the memory map, and all routines
+; learn - a 48K that learns and shows nothing: the memory map, and all routines, to be called one by one
 ;
-; 0x6000     1,800 pictures, 13 bytes each, the ten digits in turn
+; 0x6000     room for 1,800 pictures, 13 bytes each, the ten digits in turn; app_map, which has screens too, holds fewer
 ; 0xBC00     this file: routines, the line of code, the table of logarithms, counts
 ; 0xCE00     weights: five pages a digit, two rows of patches a page, patch * 16 + pattern in a page
         org  0xBC00

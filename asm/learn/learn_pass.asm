@@ -11,27 +11,7 @@ learn_pass:
 learn_pass_ten:                         ; hl = ten pictures, b = tens left
         ld   c, 0
 learn_pass_picture:                     ; hl = picture of digit c
-        push bc
-        push hl
-        call learn_next_random
-        ld   a, h
-        call learn_side
-        ld   b, a                       ; b = first row
-        ld   a, l
-        call learn_side
-        ld   c, a                       ; c = first column
-        pop  hl
-        push hl
-        push bc
-        call learn_unpack
-        pop  af                         ; a = first row
-        call learn_code
-        call learn_scores
-        pop  hl
-        pop  bc
-        push bc
-        push hl
-        call learn_correct
+        include "learn_look.asm"        ; carry = the weights had to change
         jr   nc, learn_pass_right
         ld   hl, (learn_changed)
         inc  hl
@@ -80,23 +60,9 @@ learn_read:
 ; Clobbers   af hl
 ; T-states   98
 ; Bytes      21
-; Source     George Marsaglia, Xorshift RNGs, 2003: the shifts 7, 9, 8
 learn_next_random:
         ld   hl, (learn_random)
-        ld   a, h
-        rra
-        ld   a, l
-        rra
-        xor  h
-        ld   h, a                       ; x ^= x << 7, its upper byte
-        ld   a, l
-        rra
-        ld   a, h
-        rra
-        xor  l
-        ld   l, a                       ; its lower byte, and x ^= x >> 9
-        xor  h
-        ld   h, a                       ; x ^= x << 8
+        include "xorshift_u16.asm"
         ld   (learn_random), hl
         ret
 

@@ -68,22 +68,8 @@ seed_begin_put:                         ; de = weight, its upper byte, hl = valu
 ; Clobbers   af hl
 ; T-states   98
 ; Bytes      21
-; Source     George Marsaglia, Xorshift RNGs, 2003: the shifts 7, 9, 8
 seed_next_random:
         ld   hl, (seed_random)
-        ld   a, h
-        rra
-        ld   a, l
-        rra
-        xor  h
-        ld   h, a                       ; x ^= x << 7, its upper byte
-        ld   a, l
-        rra
-        ld   a, h
-        rra
-        xor  l
-        ld   l, a                       ; its lower byte, and x ^= x >> 9
-        xor  h
-        ld   h, a                       ; x ^= x << 8
+        include "xorshift_u16.asm"
         ld   (seed_random), hl
         ret

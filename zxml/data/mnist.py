@@ -10,7 +10,6 @@ The first 60,000 are MNIST's training pictures, the rest its test pictures. `zxm
 
 from __future__ import annotations
 
-import hashlib
 import lzma
 from pathlib import Path
 
@@ -18,7 +17,7 @@ import numpy as np
 
 from zxml.data import idx
 from zxml.data.dataset import Dataset, Images, Labels, split
-from zxml.errors import DataError
+from zxml.data.shipped import read_unaltered
 from zxml.ir import PICTURE_SIDE
 
 PATH = Path(__file__).with_name("mnist.xz")
@@ -35,13 +34,7 @@ def load(folder: Path | None = None) -> Dataset:
 def read_shipped(path: Path) -> Dataset:
     """Return the dataset in the product's own file; raise DataError if it is missing, truncated or altered."""
     cure = "install zxml again, or rebuild the file with `python -m zxml.data.pack FOLDER`"
-    try:
-        content = path.read_bytes()
-    except OSError as error:
-        raise DataError(f"{path}: wanted the MNIST pictures, got no file ({error.strerror}); {cure}") from None
-    digest = hashlib.sha256(content).hexdigest()
-    if digest != SHA256:
-        raise DataError(f"{path}: wanted SHA-256 {SHA256}, got {digest} on {len(content)} bytes; {cure}")
+    content = read_unaltered(path, SHA256, "the MNIST pictures", cure)
     images, labels = unpack(content)
     return split("mnist", images[:TRAIN_COUNT], labels[:TRAIN_COUNT], images[TRAIN_COUNT:], labels[TRAIN_COUNT:])
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import hashlib
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -41,11 +41,19 @@ def pack_folder(folder: Path) -> bytes:
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command; return its exit status."""
     parser = argparse.ArgumentParser(prog="python -m zxml.data.pack", description="Rebuild mnist.xz from the four IDX files.")
+    return run(parser, pack_folder, mnist.PATH, arguments)
+
+
+def run(parser: argparse.ArgumentParser, pack: Callable[[Path], bytes], path: Path, arguments: Sequence[str] | None) -> int:
+    """Run a command that makes a file of the package from MNIST's files; return its exit status.
+
+    pack: returns the file's bytes made from a folder; path: where the package has it.
+    """
     parser.add_argument("folder", type=Path, help="the folder of MNIST's four IDX files, plain or .gz")
-    parser.add_argument("--out", type=Path, default=mnist.PATH, help="the file to write (default: the package's own)")
+    parser.add_argument("--out", type=Path, default=path, help="the file to write (default: the package's own)")
     options = parser.parse_args(arguments)
     try:
-        content = pack_folder(options.folder)
+        content = pack(options.folder)
         write_whole(options.out, content)
     except ZxmlError as error:
         print(error, file=sys.stderr)

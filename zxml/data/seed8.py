@@ -13,7 +13,6 @@ To make it anew from MNIST's four IDX files, with SciPy installed: python -m zxm
 from __future__ import annotations
 
 import argparse
-import hashlib
 import lzma
 import sys
 from collections.abc import Sequence
@@ -25,9 +24,9 @@ import numpy as np
 
 from zxml.data import idx
 from zxml.data.dataset import Images, Labels
-from zxml.data.pack import check_canonical
-from zxml.errors import DataError, ZxmlError
-from zxml.files import write_whole
+from zxml.data.pack import check_canonical, run
+from zxml.data.shipped import read_unaltered
+from zxml.errors import DataError
 from zxml.ir import PICTURE_SIDE
 
 PATH = Path(__file__).with_name("seed8.xz")
@@ -62,13 +61,7 @@ class Parts:
 def load(path: Path = PATH) -> Parts:
     """Return the shipped pictures; raise DataError if the file is missing, truncated or altered."""
     cure = "install zxml again, or make the file anew with `python -m zxml.data.seed8 FOLDER`"
-    try:
-        content = path.read_bytes()
-    except OSError as error:
-        raise DataError(f"{path}: wanted the 8 x 8 pictures, got no file ({error.strerror}); {cure}") from None
-    digest = hashlib.sha256(content).hexdigest()
-    if digest != SHA256:
-        raise DataError(f"{path}: wanted SHA-256 {SHA256}, got {digest} on {len(content)} bytes; {cure}")
+    content = read_unaltered(path, SHA256, "the 8 x 8 pictures", cure)
     return split(unpack(content))
 
 
@@ -121,17 +114,7 @@ def pack_folder(folder: Path) -> bytes:
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command; return its exit status."""
     parser = argparse.ArgumentParser(prog="python -m zxml.data.seed8", description="Make seed8.xz anew from MNIST's IDX files.")
-    parser.add_argument("folder", type=Path, help="the folder of MNIST's four IDX files, plain or .gz")
-    parser.add_argument("--out", type=Path, default=PATH, help="the file to write (default: the package's own)")
-    options = parser.parse_args(arguments)
-    try:
-        content = pack_folder(options.folder)
-        write_whole(options.out, content)
-    except ZxmlError as error:
-        print(error, file=sys.stderr)
-        return 1
-    print(f"{options.out}: {len(content)} bytes, SHA-256 {hashlib.sha256(content).hexdigest()}")
-    return 0
+    return run(parser, pack_folder, PATH, arguments)
 
 
 if __name__ == "__main__":

@@ -61,7 +61,6 @@ BACKENDS = (
     Backend("persistent", "a work-group a hidden unit, many steps a launch, for GPUs", why_not_persistent),
     Backend("population", "a work-group a net, many nets at once, for GPUs", why_not_population),
 )
-NAMES = tuple(backend.name for backend in BACKENDS)
 
 
 def choose_backend(device: Any, specs: Sequence[Spec], wanted: str | None = None) -> Choice:

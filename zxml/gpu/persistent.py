@@ -1,7 +1,8 @@
 """Many training steps in one launch: weights stay in local memory, and all groups meet once a step (kernels/persistent.cl).
 
 OpenCL does not promise that all groups of a launch run at once. So this is used only where there are no more groups than
-compute units, and after a test on the device itself (kernels/meet.cl); a launch whose groups do not meet ends with an error.
+compute units, and after a test on the device itself (kernels/try_meeting.cl); a launch whose groups do not meet ends with an
+error.
 """
 
 from __future__ import annotations
@@ -122,10 +123,9 @@ def _build(queue: Any, net: Net, layout: Layout) -> Any:
         "BIG": layout.big,
         "PATIENCE": PATIENCE[is_cpu(queue.device)],
         "LOCAL_FLOATS": layout.nbytes // 4 - 32,
-        **({"NVIDIA": 1} if "nvidia" in queue.device.vendor.lower() else {}),
     }
     macros |= net.macros(padded(net.units), padded(net.classes))
-    return build(queue.context, (*GPU_SHARED, "meet.cl", "persistent.cl"), macros)
+    return build(queue.context, (*GPU_SHARED, "meet.cl", "try_meeting.cl", "persistent.cl"), macros)
 
 
 class PersistentStep:

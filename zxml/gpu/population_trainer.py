@@ -13,13 +13,13 @@ import pyopencl as cl
 
 from zxml.data import Dataset, pack_rows
 from zxml.errors import SpecError
-from zxml.gpu.checkpoint import Arrays, fingerprint, load_checkpoint, save_checkpoint
+from zxml.gpu.checkpoint import Arrays, fingerprint, run_epochs
 from zxml.gpu.distort import Distorter
 from zxml.gpu.inference import answering
 from zxml.gpu.population import PopulationStep, why_not_together
 from zxml.gpu.schedule import step_rates
 from zxml.gpu.shuffle import Shuffler
-from zxml.gpu.trainer import CHECKPOINT_SECONDS, Trained, count_steps, is_validated, measure
+from zxml.gpu.trainer import Trained, count_steps, is_validated, measure
 from zxml.quant.export import export
 from zxml.quant.params import Params, initial_params
 from zxml.spec import ModelSpec
@@ -64,24 +64,7 @@ def train_population(
         raise SpecError(f"{reason}; train them one after another")
     run = _Run(specs, dataset, device)
     word = "-".join(fingerprint(spec, dataset, f"{device.name} population") for spec in specs) if checkpoint else ""
-    if checkpoint:
-        run.restore(load_checkpoint(checkpoint, word))
-    saved = time.monotonic()
-    stopped = False
-    try:
-        for epoch in range(run.epoch + 1, specs[0].training.epochs + 1):
-            run.learn(epoch)
-            if checkpoint and time.monotonic() - saved > CHECKPOINT_SECONDS:
-                save_checkpoint(checkpoint, run.state(), word)
-                saved = time.monotonic()
-            report(run.progress())
-    except KeyboardInterrupt:
-        stopped = True
-        run.queue.finish()
-        run.validate(run.epoch)
-    if checkpoint:
-        checkpoint.unlink(missing_ok=True)
-    return run.results(stopped)
+    return run.results(run_epochs(run, specs[0].training.epochs, report, checkpoint, word))
 
 
 class _Run:
@@ -154,6 +137,11 @@ class _Run:
         pace = (now - self.first_epoch_done) / (done - 1) if done > 1 else now - self.start
         mean, best, ever = float(self.accuracies.mean()), float(self.accuracies.max()), float(self.best.max())
         return PopulationProgress(epoch, epochs, self.loss, mean, best, ever, pace * (epochs - epoch))
+
+    def stop(self) -> None:
+        """End early: wait for the device, and let the parameters as they are compete too."""
+        self.queue.finish()
+        self.validate(self.epoch)
 
     def results(self, stopped: bool) -> list[Trained]:
         """Return the best model of each net and how it came to be."""

@@ -11,7 +11,7 @@ import pyopencl as cl
 from zxml.errors import DeviceError
 
 KERNELS = Path(__file__).parent / "kernels"
-SHARED = ("lanes.cl", "optimiser.cl")  # of the kernels for CPUs
+SHARED = ("float16.cl", "lanes.cl", "optimiser.cl")  # of the kernels for CPUs
 GPU_SHARED = (*SHARED, "units.cl")
 
 
@@ -25,12 +25,10 @@ def build(context: Any, names: tuple[str, ...], sizes: dict[str, int | float | s
 
 
 def build_source(context: Any, source: str, sizes: dict[str, int | float | str]) -> Any:
-    """Return the program of OpenCL C text; see `build`."""
-    options = [f"-D{name}={_literal(value)}" for name, value in sizes.items()] + [
-        "-cl-denorms-are-zero",
-        "-cl-mad-enable",
-        "-w",
-    ]
+    """Return the program of OpenCL C text; see `build`. NVIDIA is defined where the device takes PTX."""
+    maker = ["-DNVIDIA"] if "nvidia" in context.devices[0].vendor.lower() else []
+    macros = [f"-D{name}={_literal(value)}" for name, value in sizes.items()]
+    options = [*macros, *maker, "-cl-denorms-are-zero", "-cl-mad-enable", "-w"]
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", cl.CompilerWarning)  # drivers chat in the log of a good build

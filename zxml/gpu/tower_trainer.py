@@ -12,12 +12,12 @@ import numpy as np
 import pyopencl as cl
 
 from zxml.data import Dataset, pack_rows
-from zxml.gpu.checkpoint import Arrays, fingerprint, load_checkpoint, save_checkpoint
+from zxml.gpu.checkpoint import CHECKPOINT_SECONDS, Arrays, fingerprint, load_checkpoint, save_checkpoint
 from zxml.gpu.distort import Distorter
 from zxml.gpu.inference import answering
 from zxml.gpu.schedule import step_rates
 from zxml.gpu.tower import Tower
-from zxml.gpu.trainer import CHECKPOINT_SECONDS, Trained, count_steps, measure
+from zxml.gpu.trainer import Trained, count_steps, measure
 from zxml.ir import PICTURE, PICTURE_SIDE, ArgMax, Exit, IntegerModel, Layer
 from zxml.quant.cascade import choose_gaps
 from zxml.spec import InputSpec, ModelSpec

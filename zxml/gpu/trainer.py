@@ -14,7 +14,7 @@ import pyopencl as cl
 from zxml.data import Dataset, pack_rows
 from zxml.errors import SpecError
 from zxml.gpu.backends import Choice, choose_backend, make_step
-from zxml.gpu.checkpoint import Arrays, fingerprint, load_checkpoint, save_checkpoint
+from zxml.gpu.checkpoint import Arrays, fingerprint, run_epochs
 from zxml.gpu.distort import Distorter
 from zxml.gpu.inference import Answering, answering
 from zxml.gpu.schedule import step_rates
@@ -23,7 +23,6 @@ from zxml.quant.export import export
 from zxml.quant.params import Params, initial_params
 from zxml.spec import ModelSpec
 
-CHECKPOINT_SECONDS = 10
 STEPS_A_WAIT = 128  # steps between two looks at the keyboard
 EARLY_VALIDATIONS = 20  # spread over the training; validation costs about as much as one or two epochs
 LATE_EPOCHS = 20  # the last epochs are each validated: the learning rate is low, the best model is among them
@@ -77,21 +76,7 @@ def train(
     """
     run = _Run(spec, dataset, device, backend or choose_backend(device, [spec]))
     word = fingerprint(spec, dataset, f"{device.name} {run.step.shape}") if checkpoint else ""
-    if checkpoint:
-        run.restore(load_checkpoint(checkpoint, word))
-    saved = time.monotonic()
-    try:
-        for epoch in range(run.epoch + 1, spec.training.epochs + 1):
-            run.learn(epoch)
-            if checkpoint and time.monotonic() - saved > CHECKPOINT_SECONDS:
-                save_checkpoint(checkpoint, run.state(), word)
-                saved = time.monotonic()
-            report(run.progress())
-    except KeyboardInterrupt:
-        run.stop()
-    if checkpoint:
-        checkpoint.unlink(missing_ok=True)
-    return run.result()
+    return run.result(run_epochs(run, spec.training.epochs, report, checkpoint, word))
 
 
 class _Run:
@@ -110,7 +95,6 @@ class _Run:
         images, window = dataset.train_images, spec.input
         self.distorter = Distorter(self.queue, images, window, spec.distort, spec.seed) if distorted else None
         self.shuffle = np.random.default_rng([spec.seed, 1])
-        self.stopped = False
         self.epoch, self.resumed = 0, 0  # the last epoch done, and the one continued from
         self.loss = np.nan
         self.params = initial_params(spec)
@@ -167,14 +151,13 @@ class _Run:
 
     def stop(self) -> None:
         """End early: wait for the device, and let the parameters as they are compete too."""
-        self.stopped = True
         self.queue.finish()
         self.validate(self.epoch)
 
-    def result(self) -> Trained:
+    def result(self, stopped: bool) -> Trained:
         """Return the best model and how it came to be."""
         seconds = time.monotonic() - self.start
-        return Trained(export(self.params, self.spec), self.params, self.best, self.best_epoch, seconds, self.stopped)
+        return Trained(export(self.params, self.spec), self.params, self.best, self.best_epoch, seconds, stopped)
 
 
 def is_validated(epoch: int, epochs: int) -> bool:

@@ -13,6 +13,7 @@ from zxml.z80gen.assemble import Assembly, assemble
 from zxml.z80gen.writer import AsmWriter
 
 OF_EACH = 180  # pictures of each digit that fill a 48K, with the routines and the weights
+SHARED_SOURCES = ("lib/xorshift_u16",)
 SLOTS = 256 // PATTERNS  # patches whose weights share a page
 SEGMENT_NBYTES = 3 + 6 * SLOTS + 1
 # what the hand-written routines are built with
@@ -21,7 +22,8 @@ CONSTANTS = {"LEARN_MARGIN": MARGIN, "LEARN_SEGMENT": SEGMENT_NBYTES, "LEARN_FIX
 
 def build(folder: Path) -> Assembly:
     """Write the program's sources into a folder and assemble them; raise ZxmlError if the assembler will not."""
-    for source in sorted((product_folder("asm") / "learn").glob("*.asm")):
+    asm = product_folder("asm")
+    for source in [*sorted((asm / "learn").glob("learn*.asm")), *(asm / f"{name}.asm" for name in SHARED_SOURCES)]:
         write_whole(folder / source.name, source.read_text(encoding="utf-8"))
     numbers = CONSTANTS | {"LEARN_OF_EACH": OF_EACH}
     constants = "".join(f"{name}: equ {value}\n" for name, value in numbers.items())

@@ -26,8 +26,9 @@ TESTS = 50  # test pictures on the tape
 LOG_ADDR = 0xCB00  # the table of logarithms and all behind it: variables, what has been learned
 WEIGHTS_ADDR, WEIGHTS_NBYTES = 0xCE00, 12_800
 SHARED_SOURCES = (
-    *(f"app/{name}" for name in ("system", "keys", "screen", "text", "numbers", "bars", "verdict", "draw", "pen", "canvas")),
-    "app/normalise",
+    *(f"app/{name}" for name in ("enter", "leave", "system", "keys", "screen", "text", "numbers", "bars")),
+    *(f"app/{name}" for name in ("verdict", "draw", "pen", "canvas", "normalise")),
+    *assembly.SHARED_SOURCES,
     *(f"lib/{name}" for name in ("line_address", "mul_u16_u16", "div_u16_u8")),
 )
 

@@ -26,25 +26,8 @@ NORMALISE_NBYTES = 807  # there too, since drawings are read while they are draw
 MEMORY_NBYTES = 173  # and one a picture of the gallery
 
 SOURCES = (
-    *(
-        f"app/{name}"
-        for name in (
-            "app",
-            "enter",
-            "screens",
-            "leave",
-            "keys",
-            "system",
-            "gallery",
-            "draw",
-            "pen",
-            "canvas",
-            "challenge",
-            "info",
-            "screen",
-        )
-    ),
-    *(f"app/{name}" for name in ("picture", "unpack", "verdict", "bars", "numbers", "text")),
+    *(f"app/{name}" for name in ("app", "enter", "screens", "leave", "keys", "system", "gallery", "draw", "pen", "canvas")),
+    *(f"app/{name}" for name in ("challenge", "info", "screen", "picture", "unpack", "verdict", "bars", "numbers", "text")),
     *(f"lib/{name}" for name in ("line_address", "mul_u16_u16", "div_u16_u8")),
     "texts",
     "pictures",

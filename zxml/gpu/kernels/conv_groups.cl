@@ -6,7 +6,7 @@
 //   pass       a work-group runs a sample forward and back, to the sample's part of the filters' gradient
 //   learn      a work-group updates its share of the dense layer and of the filters
 //
-// The phases run as kernels of their own or all in one launch, which needs every group resident at once (grid.cl); the bits are
+// The phases run as kernels of their own or all in one launch, which needs every group resident at once (meet.cl); the bits are
 // the same.
 //
 // In         samples, batch_labels: from batches.cl
@@ -303,10 +303,8 @@ GROUPED void conv_persistent(ARGUMENTS, volatile global uint *meeting, uint star
     uint arrivals = 0;
     for (uint step = start; step < start + steps; step++) {
         phase_pass(&memory, step, samples, batch_labels, filters, dense, biases, active, score_deltas, filter_parts);
-        grid_arrive(meeting, &arrivals);
-        grid_wait(meeting, arrivals);
+        meet(meeting, &arrivals);
         phase_learn(&memory, filters, dense, biases, active, score_deltas, filter_parts);
-        grid_arrive(meeting, &arrivals);
-        grid_wait(meeting, arrivals);
+        meet(meeting, &arrivals);
     }
 }

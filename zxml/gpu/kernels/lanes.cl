@@ -1,15 +1,15 @@
-// lanes - what every training kernel shares: vectors of 16 units, rounding, walking over set bits
+// lanes - what every training kernel of the nets with a hidden layer shares: the sizes of blocks and tiles, rounding, a root
 //
 // Units lie in blocks of 16 lanes, a float16 each, the last block filled up with lanes that stay 0. There are two shapes of the
 // kernels. tile_*.cl, for CPUs: a work-item takes a tile of the batch or of the weights, in vectors of 16, without local
 // memory or barriers. group_*.cl, for GPUs: a work-group takes a sample or a row of weights, a work-item a lane.
 //
+// Needs float16.cl before it.
+//
 // Sizes (-D): PIXELS, ROWS, COLS of the window; HIDDEN units in HIDDEN_BLOCKS; CLASSES in CLASS_BLOCKS; BATCH, a multiple of 32;
 // REAL: float or, with TILES_OF_16, float16; SUM and SUM16: short, or int where a hidden sum may need more than 16 bits.
 // FLOAT_NET: a plain net of real numbers instead: SUM is float, nothing is rounded, a level is max(sum, 0), there is no range
 // penalty and no temperature. GREY: pixels are bytes that count as value / 255; the words of bits then tell which are not 0.
-
-#pragma OPENCL FP_CONTRACT ON
 
 #define TILE 32 // samples a mask word holds
 #define TILES (BATCH / TILE)
@@ -31,32 +31,6 @@
 #define USED(weight) ROUND(weight)
 #endif
 #define GREY_STEP (1.0f / 255.0f)
-
-// PoCL leaves the library's functions calls, which costs more than their work; compilers that are clang have them built in
-#ifndef __has_builtin
-#define __has_builtin(name) 0
-#endif
-#if __has_builtin(__builtin_ctzl)
-#define LOWEST_BIT(word) __builtin_ctzl(word)
-#else
-#define LOWEST_BIT(word) (63 - (int)clz((word) & -(word)))
-#endif
-
-static inline float sum_lanes(float16 v)
-{
-    float8 a = v.lo + v.hi;
-    float4 b = a.lo + a.hi;
-    float2 c = b.lo + b.hi;
-    return c.x + c.y;
-}
-
-static inline float max_lane(float16 v)
-{
-    float8 a = v.lo > v.hi ? v.lo : v.hi;
-    float4 b = a.lo > a.hi ? a.lo : a.hi;
-    float2 c = b.lo > b.hi ? b.lo : b.hi;
-    return c.x > c.y ? c.x : c.y;
-}
 
 static inline REAL square_root(REAL v)
 {

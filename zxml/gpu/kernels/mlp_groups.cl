@@ -12,7 +12,7 @@
 // with samples and pixels exchanged: a pixel is set in some of four samples, whose deltas have 16 possible sums.
 //
 // The phases run as kernels of their own (learn with the next step's first) or all in one launch, which needs every group
-// resident at once (grid.cl); the bits are the same.
+// resident at once (meet.cl); the bits are the same.
 //
 // In         samples, masks, batch_labels: from batches.cl
 // In, out    first (FIRST, 2, PIXELS + 1): a unit's weights, bias last, then their momentum
@@ -389,12 +389,11 @@ GROUPED void mlp_persistent(ARGUMENTS, volatile global uint *meeting, uint start
     load_own(&memory, first);
     for (uint step = start; step < start + steps; step++) {
         phase_first(&memory, step, samples, active_first);
-        grid_arrive(meeting, &arrivals);
-        grid_wait(meeting, arrivals);
+        meet(meeting, &arrivals);
         phase_second(&memory, second, active_first, active_second);
-        grid_arrive(meeting, &arrivals);
+        meet_arrive(meeting, &arrivals);
         prepare_learn(&memory, &own, step, masks, first, second, third);
-        grid_wait(meeting, arrivals);
+        meet_wait(meeting, arrivals);
         phase_learn(&memory, &own, step, batch_labels, first, second, third, active_second);
     }
 }

@@ -31,7 +31,6 @@
 #define LOSS (2 * CLASSES + 2)
 #define PENALTY (2 * CLASSES + 3)
 #define SMALL (2 * CLASSES + 4)
-#define BOTH (CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE)
 
 #ifdef GREY
 #define CHUNKS (QUADS / WIDE) // of a part of a picture; a chunk is what one load takes
@@ -283,7 +282,7 @@ void persistent(global Picture *restrict pictures, global const uchar *restrict 
     local uchar answers[2][BATCH];
     local float *table = big + SPLIT * BATCH; // (QUADS, 16), until the groups meet
     const uint item = get_local_id(0), unit = get_group_id(0) % HIDDEN, part = get_group_id(0) / HIDDEN;
-    const uint groups = get_num_groups(0);
+    uint arrivals = 0;
 
     for (uint i = item; i < 3 * SLOTS; i += GROUP) {
         const int place = slot_place(i % SLOTS, part, unit);
@@ -346,10 +345,7 @@ void persistent(global Picture *restrict pictures, global const uchar *restrict 
             picked[next][s] = order[min(step + 1, first + count - 1) * BATCH + s];
             answers[next][s] = labels[picked[next][s]];
         }
-        barrier(BOTH);
-        if (item == 0)
-            meet(meeting, groups * (step - first + 1));
-        barrier(BOTH);
+        meet(meeting, &arrivals);
 
         for (uint i = item; i < HIDDEN * ROW_FLOATS; i += GROUP)
             other_rows[i] = i % ROW_FLOATS < CLASSES ? rows[now * HIDDEN * ROW_FLOATS + i] : 0.0f;

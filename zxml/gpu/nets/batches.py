@@ -46,9 +46,3 @@ class Batches:
         """Enqueue the making of an epoch's batches."""
         self.shuffler.fill(epoch, self.buffers["order"])
         cl.enqueue_nd_range_kernel(self.queue, self.kernel, (self.size,), (self.group,))
-
-    def read_order(self) -> NDArray[np.uint32]:
-        """Return which pictures the batches hold, (steps, batch)."""
-        order = np.empty((self.steps, self.macros["BATCH"]), np.uint32)
-        cl.enqueue_copy(self.queue, order, self.buffers["order"])
-        return order

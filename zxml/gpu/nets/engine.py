@@ -126,9 +126,8 @@ class NetTrainer:
 
     def _macros(self) -> dict[str, int | float | str]:
         rates: dict[str, int | float | str] = {"RATE": self.shape.rate, "MOMENTUM": self.shape.momentum}
-        nvidia: dict[str, int | float | str] = {"NVIDIA": 1} if "nvidia" in self.queue.device.vendor.lower() else {}
         spins: dict[str, int | float | str] = {"PATIENCE": PATIENCE[is_cpu(self.queue.device)]}
-        return self.batches.macros | self.layout.macros | rates | nvidia | spins
+        return self.batches.macros | self.layout.macros | rates | spins
 
     def _restore(self, state: dict[str, NDArray[np.float32]]) -> None:
         for name, values in state.items():

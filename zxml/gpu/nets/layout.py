@@ -79,7 +79,7 @@ def _mlp_groups(shape: NetShape, group: int) -> Layout:
         return [one[:-1], one[-1], two[:-1], two[-1], three[:-1], three[-1]]
 
     return Layout(
-        files=("batches.cl", "fused_groups.cl", "grid.cl", "mlp_groups.cl"),
+        files=("batches.cl", "fused_groups.cl", "meet.cl", "mlp_groups.cl"),
         macros={"FIRST": first, "SECOND": second, "CLASSES": classes, "SHARES": shares, "GROUP": group},
         arguments=(
             *("samples", "masks", "batch_labels", "first", "second", "third"),
@@ -117,7 +117,7 @@ def _mlp_tiles(shape: NetShape, _: int) -> Layout:
 
     items = -(-pixels // 10) + one // 4 + two // 4 + 1
     return Layout(
-        files=("batches.cl", "vectors.cl", "mlp_tiles.cl"),
+        files=("batches.cl", "float16.cl", "vectors.cl", "mlp_tiles.cl"),
         macros={"FIRST_BLOCKS": one // LANES, "SECOND_BLOCKS": two // LANES, "CLASSES": classes},
         arguments=(
             *("samples", "masks", "batch_labels", "first", "second", "third", "second_turned", "third_turned"),
@@ -151,7 +151,7 @@ def _conv_groups(shape: NetShape, group: int) -> Layout:
         return conv.params(state["filters"][0], dense, state["biases"][0])
 
     return Layout(
-        files=("batches.cl", "fused_groups.cl", "grid.cl", "conv_groups.cl"),
+        files=("batches.cl", "fused_groups.cl", "meet.cl", "conv_groups.cl"),
         macros={"FILTERS": shape.filters, "CLASSES": shape.classes, "GROUP": group},
         arguments=(
             *("samples", "batch_labels", "filters", "dense", "biases"),
@@ -184,7 +184,7 @@ def _conv_tiles(shape: NetShape, _: int) -> Layout:
         return conv.params(state["filters"][:, 0], state["dense"][0].transpose(0, 2, 1), state["biases"][0, : shape.classes])
 
     return Layout(
-        files=("batches.cl", "vectors.cl", "conv_tiles.cl"),
+        files=("batches.cl", "float16.cl", "vectors.cl", "conv_tiles.cl"),
         macros={"FILTERS": shape.filters, "CLASSES": shape.classes},
         arguments=(
             *("samples", "batch_labels", "filters", "dense", "biases"),

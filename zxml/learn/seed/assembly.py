@@ -17,7 +17,8 @@ LEVELS = 16
 
 def build(folder: Path) -> Assembly:
     """Write the program's sources into a folder and assemble them; raise ZxmlError if the assembler will not."""
-    for source in sorted((product_folder("asm") / "learn").glob("seed*.asm")):
+    asm = product_folder("asm")
+    for source in [*sorted((asm / "learn").glob("seed*.asm")), asm / "lib/xorshift_u16.asm"]:
         write_whole(folder / source.name, source.read_text(encoding="utf-8"))
     generated = {
         "seed_constants": write_constants(),

@@ -1,4 +1,7 @@
-"""arg_max: the greatest of several unsigned words."""
+"""arg_max: the greatest of several unsigned words.
+
+Limits: unsigned words.
+"""
 
 from __future__ import annotations
 

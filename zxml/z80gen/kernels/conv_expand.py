@@ -3,6 +3,8 @@
 Three neighbouring places of a row are compiled into a line of look-ups, one for each non-empty nibble. For each unit the packed
 weights (four bits, or ternary) are expanded into tables of the sums of each nibble, then three lines are run for each position
 (asm/kernel/conv_expand.asm). Where the layer is pooled, a unit that is on at one position of a cell is done with the cell.
+
+Limits: 64 channels, 255 places of the output, sums of 8 bits; weights in [-8, 7], or [-1, 1] in the ternary form.
 """
 
 from __future__ import annotations

@@ -3,6 +3,8 @@
 Each window's non-empty nibbles are compiled into a line of look-ups, which runs once a unit (asm/kernel/conv_table.asm). Eight
 of the nine places have a table of 15 sums for each of their two nibbles, the ninth one of 3 sums for each of its pairs of bits:
 with the bias that fills a page.
+
+Limits: 8 channels, a map within 256 bytes, sums of 8 bits.
 """
 
 from __future__ import annotations

@@ -4,6 +4,8 @@ The layer before leaves one product index for each active unit, the same for eve
 `product_index(u, k, units)`. Units are two apart, since the layer before gets their numbers from page numbers, so levels go in
 pairs: the odd one of a pair beside the even one, pairs `pair_stride` apart. A page of 256 products has room for `page_levels`
 levels. It holds all, or else half of them: a unit at a level above takes two slots, one for half the levels, one for the rest.
+
+Limits: unsigned weights, sums of 16 bits, 127 units of few levels; a batch of products must stay below 256.
 """
 
 from __future__ import annotations

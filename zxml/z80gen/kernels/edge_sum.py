@@ -1,6 +1,9 @@
 """edge_sum: a layer of weighted pixels and its activations, from the edges of the picture's runs.
 
 The picture is compiled into code once (asm/kernel/edge_code.asm), which then runs once a unit (asm/kernel/edge_sum.asm).
+
+Limits: single pixels and sums of 8 bits; 20 columns from column 4, an even number of rows up to 24; 64 units.
+
 Source: prefix sums (summed-area tables in one dimension), F. Crow, SIGGRAPH 1984; code made at run time, an old habit here.
 """
 
