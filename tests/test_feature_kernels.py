@@ -201,15 +201,22 @@ def test_features_without_a_code_are_exact() -> None:
     check_both(model)
 
 
+def test_bits_that_no_layer_takes_are_not_kept() -> None:
+    chosen, assembly = make(quick_net(3))
+    assert not chosen.steps[0].kernel.keeps
+    assert "front_pool_bits" not in assembly.symbols
+
+
 def test_the_front_keeps_its_bits() -> None:
-    model = quick_net(3)
-    _, assembly = make(model)
+    model = random_cascade(3, window=Window(4, 4, 8, 20), units=(8,))
+    chosen, assembly = make(model)
     expected = trace(model, PICTURES)["front_pool"]
+    assert chosen.steps[0].kernel.keeps
     cpu = SkoolKitCpu(assembly.org, assembly.image)
     for packed, bits in zip(pack_pictures(PICTURES), expected, strict=True):
         cpu.write(PICTURE_ADDR, bytes(packed))
         cpu.enter(assembly.symbols["classify"], PICTURE_ADDR)
-        cpu.run_to(RETURN_ADDR)
+        cpu.run_to(assembly.symbols["classify_1"])
         got = read_bits(cpu.read(0, 0x10000), assembly.symbols, "front_pool", bits.shape)
         np.testing.assert_array_equal(got, bits)
 

@@ -5,58 +5,33 @@
 ;            carry clear: it is not, a = 255
 ; Clobbers   af bc de hl ix
 ; T-states   exact in the scores: the Cost of the kernel exit_gap counts how far each later score gets
-; Bytes      84
+; Bytes      77
 ; Needs      scores within a page
 exit_gap:
         push hl
         ld   hl, scores
-        ld   e, (hl)
-        inc  l
-        ld   d, (hl)
-        ld   c, l
-        ld   ix, 0
-exit_gap_next:                          ; de = greatest so far, ix = greatest of the others, c = where the greatest's high byte
-        inc  l                          ; lies, b = scores left, hl = the last byte read
-        inc  l
-        ld   a, (hl)
-        cp   ixh
-        jr   c, exit_gap_less
-        dec  l
-        ld   a, ixl
-        sub  (hl)
-        inc  l
-        ld   a, ixh
-        sbc  a, (hl)
-        jr   nc, exit_gap_less
-        dec  l
-        ld   a, e
-        sub  (hl)
-        inc  l
-        ld   a, d
-        sbc  a, (hl)
-        jr   c, exit_gap_greatest
-        ld   a, (hl)
-        ld   ixh, a
-        dec  l
         ld   a, (hl)
         ld   ixl, a
         inc  l
-        jr   exit_gap_less
-exit_gap_greatest:
-        ld   ixl, e
-        ld   ixh, d
-        ld   d, (hl)
-        dec  l
-        ld   e, (hl)
-        inc  l
+        ld   a, (hl)
+        ld   ixh, a
         ld   c, l
+        ld   de, 0
+exit_gap_next:                          ; ix = greatest so far, de = greatest of the others, c = where the greatest's high byte
+        inc  l                          ; lies, b = scores left, hl = the last byte read
+        ld   a, e
+        sub  (hl)
+        inc  l
+        ld   a, d
+        sbc  a, (hl)
+        jr   c, exit_gap_more
 exit_gap_less:
         djnz exit_gap_next
-        ld   a, e
-        sub  ixl
+        ld   a, ixl
+        sub  e
         ld   l, a
-        ld   a, d
-        sbc  a, ixh
+        ld   a, ixh
+        sbc  a, d
         ld   h, a                       ; hl = lead; carry is clear
         pop  de
         sbc  hl, de
@@ -71,3 +46,21 @@ exit_gap_doubt:
         ld   a, 255
         or   a
         ret
+exit_gap_more:
+        ld   d, (hl)
+        dec  l
+        ld   e, (hl)
+        inc  l
+        ld   a, ixl
+        sub  e
+        ld   a, ixh
+        sbc  a, d
+        jr   nc, exit_gap_less
+        ld   a, e
+        ld   e, ixl
+        ld   ixl, a
+        ld   a, d
+        ld   d, ixh
+        ld   ixh, a
+        ld   c, l
+        jp   exit_gap_less

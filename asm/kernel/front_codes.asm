@@ -5,12 +5,13 @@
 ; of the nine places of a row is generated.
 ;
 ; In         hl = picture: 28 rows of 4 bytes, bit 7 is the leftmost pixel
-; Out        the map of features, a byte a place; code_line and its entries
+; Out        code_line and its entries; the map of features, a byte a place, if the generated code keeps it
 ; Clobbers   af bc de hl ix
 ; T-states   exact in the picture: the Cost of the kernel front_codes counts places with a pixel and places with a code
-; Bytes      827, of which the generated places are 727
-; Needs      front_table_page in a block of 4096 bytes, front_pattern_page, front_code_page, front_state, front_map = a page;
-;            FRONT_TOP = bytes above the window, FRONT_PLACES, FRONT_PAGE_PLACES = places of a page, FRONT_LAST_OPERAND,
+; Bytes      97, and 709 of generated places, or 769 where they keep the map
+; Needs      front_table_page in a block of 4096 bytes, front_pattern_page, front_code_page, front_state;
+;            FRONT_TOP = bytes above the window, front_start = bc of the first row of places, and what c and a are at the end
+;            of a page and of the last: FRONT_PAGE_END, FRONT_END; FRONT_PAGE_PLACES = places of a page, FRONT_LAST_OPERAND,
 ;            FRONT_BLOCK = bytes of a block of the line
 ; Writes     own code (front_limit, front_entry)
 front_codes:
@@ -24,28 +25,25 @@ front_codes:
         push bc
         push de
         push hl
-        ld   bc, front_map
+        ld   bc, front_start
         ld   hl, code_sum_entry
         ld   (front_entry), hl
         ld   de, code_sum_line + FRONT_LAST_OPERAND
         ld   h, front_code_page / 256
         exx
-        ld   a, FRONT_PAGE_PLACES
+        ld   a, FRONT_PAGE_END
         ld   (front_limit), a
         ld   hl, front_state
         include "front_first.asm"
-front_row:                              ; ix = last two rows; the alternate bc = map, de = next operand, h = front_code_page
+front_row:                              ; ix = last two rows; the alternate c = places so far, de = next operand
         ld   bc, 8
         add  ix, bc
         ld   hl, front_state
         include "front_row.asm"
-        exx
-        ld   a, c
-        exx
-        cp   0
+        cp   0                          ; a = c after the row
 front_limit: equ $ - 1
         jp   nz, front_row
-        exx                             ; a page is full: c = places so far, de = next operand
+        exx                             ; a page is full: de = next operand
         inc  e                          ; the slot of operand k starts at k - 1, and the last written is 3 above e
         inc  e
         ld   hl, 0                      ; the operand of the jump into the block
@@ -56,17 +54,17 @@ front_entry: equ $ - 2
         ld   de, FRONT_BLOCK - 1
         add  hl, de
         ld   (front_entry), hl
-        ld   de, FRONT_LAST_OPERAND + 2
+        ld   de, FRONT_LAST_OPERAND + code_sum_line - code_sum_entry
         add  hl, de
         ex   de, hl
         ld   h, front_code_page / 256
         exx
-        cp   FRONT_PLACES
+        cp   FRONT_END
         jr   z, front_end
         add  a, FRONT_PAGE_PLACES
-        cp   FRONT_PLACES
+        cp   FRONT_END
         jr   c, front_next
-        ld   a, FRONT_PLACES            ; the last page has fewer places
+        ld   a, FRONT_END               ; the last page has fewer places
 front_next:
         ld   (front_limit), a
         jp   front_row

@@ -21,7 +21,7 @@ from zxml.z80gen.kernels.hidden_bits import FORMS, hidden_bits
 KERNELS: tuple[Kernel, ...] = (
     *(edge_sum(batch) for batch in BATCHES),
     *(dense_sum(batch) for batch in BATCHES),
-    *(front_codes(batch) for batch in CODE_BATCHES),
+    *(front_codes(batch, keeps) for keeps in (False, True) for batch in CODE_BATCHES),
     FRONT_BITS,
     *(code_sum(batch) for batch in CODE_BATCHES),
     EXIT_GAP,

@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from zxml.ir import Codebook
 from zxml.z80gen.kernel import Part
 
-BATCHES = (27, 13, 9, 6, 4, 2, 1)  # look-ups added up in 8 bits before the sum is taken into 16
-PAGE, BLOCK_NBYTES, SLOT_NBYTES, ADD_NBYTES, TAIL_NBYTES = 256, 128, 3, 3, 5
+BATCHES = (27, 13, 12, 11, 10, 9, 6, 4, 2, 1)  # look-ups added up in 8 bits before the sum is taken into 16
+PAGE, BLOCK_NBYTES, SLOT_NBYTES, ADD_NBYTES, TAIL_NBYTES = 256, 128, 3, 5, 11  # tail: a jump, or the end of an output
 BIAS_NBYTES = 2
 
 

@@ -14,6 +14,7 @@ from zxml.ir import Codebook, CodeSum
 from zxml.z80gen.cost import Cost, Counts, Term
 from zxml.z80gen.kernel import Kernel, Part, Place, Section, Symbols, Values, call, table
 from zxml.z80gen.kernels.code_line import (
+    ADD_NBYTES,
     BATCHES,
     BLOCK_NBYTES,
     PAGE,
@@ -28,6 +29,7 @@ from zxml.z80gen.kernels.scores import read_scores, scores_section
 from zxml.z80gen.writer import AsmWriter
 
 MOST_SUM, MOST_PAGES = 255, 127
+JUMP_NBYTES = 5  # from a block into the next
 
 
 def _sum(part: Part) -> CodeSum:
@@ -69,8 +71,8 @@ def greatest_batch(layer: CodeSum, line: CodeLine) -> int:
 def _cost(batch: int, part: Part) -> Cost:
     line, outputs = _line(batch, part), len(_sum(part).bias)
     nbytes = sum(section.nbytes for section in _sections(batch, part))
-    terms = (Term("code", 14 * outputs, line.places), Term("full batch", 19 * outputs, _most_batches(line)))
-    return Cost(nbytes, 51 + outputs * (114 + 37 * line.pages), terms)
+    terms = (Term("code", 14 * outputs, line.places), Term("full batch", 20 * outputs, _most_batches(line)))
+    return Cost(nbytes, 44 + outputs * (101 + 38 * (line.pages - 1)), terms)
 
 
 def _most_batches(line: CodeLine) -> int:
@@ -94,20 +96,18 @@ def _constants(batch: int, part: Part) -> dict[str, int]:
 def _blocks(line: CodeLine) -> str:
     """Return the blocks of the line, in the order of the pages."""
     writer = AsmWriter()
-    add = ("ld   c, a", "add  ix, bc")
+    add = ("add  a, e", "ld   e, a", "adc  a, d", "sub  e", "ld   d, a")
     for page in range(line.pages):
-        size = SLOT_NBYTES * (line.slots + line.slots // line.batch + 1)
+        size = SLOT_NBYTES * line.slots + ADD_NBYTES * (line.slots // line.batch + 1)
         writer.comment(f"places {page * line.slots} to {min(line.places, (page + 1) * line.slots) - 1}")
         writer.op(f"defs {BLOCK_NBYTES - TAIL_NBYTES - size}")
         for slot in range(line.slots, 0, -1):  # from the last that is written to the first
             full = slot % line.batch == 0
             for op in (*add, "ld   l, 0", "ld   a, (hl)") if full else ("ld   l, 0", "add  a, (hl)"):
                 writer.op(op)
-        for op in add:
-            writer.op(op)
-        writer.op("inc  h")
-        writer.op("xor  a")
-        writer.op("jp   code_sum_end" if page == line.pages - 1 else "jp   0")
+        if page < line.pages - 1:
+            for op in (*add, "inc  h", "xor  a", "jp   0", f"defs {TAIL_NBYTES - JUMP_NBYTES}"):
+                writer.op(op)
     return writer.text()
 
 
@@ -163,8 +163,8 @@ def read_codes(memory: bytes, symbols: Symbols, line: CodeLine) -> Values:
     """Return the codes, (rows, cols, 1), from the operands that were written into the line."""
     codes = np.zeros(line.places, np.int64)
     for page in range(line.pages):
-        start = symbols["code_sum_line"] + BLOCK_NBYTES * page
-        entry = int.from_bytes(memory[start - 2 : start], "little")
+        start, jump = (symbols[label] + BLOCK_NBYTES * page for label in ("code_sum_line", "code_sum_entry"))
+        entry = int.from_bytes(memory[jump : jump + 2], "little")
         places = range(page * line.slots, min(line.places, (page + 1) * line.slots))
         where = {line.index(place, code): (place, code) for place in places for code in range(1, line.codes + 1)}
         for offset in operands(line):

@@ -12,7 +12,7 @@ from zxml.z80gen.kernel import Kernel, Part, Place, Section, Symbols, Values, ta
 from zxml.z80gen.kernels.digit import digit_section
 from zxml.z80gen.writer import AsmWriter
 
-NBYTES = 84
+NBYTES = 77
 MOST_GAP, NO_ANSWER = 0xFFFF, 255
 
 
@@ -36,26 +36,23 @@ def _fits(part: Part) -> str | None:
 def _cost(part: Part) -> Cost:
     others = part.shape[0] - 1
     terms = (
-        Term("later score not clearly less than the second", 45, others),
-        Term("later score greater than the second", 82, others),
-        Term("later score greater than all", -3, others),
+        Term("later score greater than the second", 63, others),
+        Term("later score greater than all", 49, others),
         Term("answer", 16, 1),
     )
-    return Cost(sum(section.nbytes for section in _sections(part)), 192 + 48 * others, terms)
+    return Cost(sum(section.nbytes for section in _sections(part)), 204 + 50 * others, terms)
 
 
 def _count(part: Part, inputs: Values, outputs: list[Values]) -> Counts:
-    near, second, first = np.zeros((3, len(inputs)), np.int64)
+    second, first = np.zeros((2, len(inputs)), np.int64)
     best, next_best = inputs[:, 0], np.zeros(len(inputs), np.int64)
     for score in inputs[:, 1:].T:
         leads, follows = score > best, score > next_best
-        near += score >> 8 >= next_best >> 8
         second += follows
         first += leads
         next_best = np.where(leads, best, np.where(follows, score, next_best))
         best = np.maximum(best, score)
     return {
-        "later score not clearly less than the second": near,
         "later score greater than the second": second,
         "later score greater than all": first,
         "answer": outputs[-1][:, 0],

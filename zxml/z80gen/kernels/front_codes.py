@@ -3,7 +3,8 @@
 Each place looks at 4 x 4 pixels, as two look-ups of 3 rows x 4 columns: a table page for each pattern of the first row, in it a
 byte for each pattern of the other two, with the features of both windows in it. A place keeps the patterns of the last two rows
 in a byte, and `rld` puts a new row in and the oldest out (asm/kernel/front_codes.asm). Places that see no set pixel are passed
-over. Limits: 8 features, none on a blank window; 20 columns from column 4; an even number of rows up to 24.
+over. A map keeps the features only where a layer takes them. Limits: 8 features, none on a blank window; 20 columns from
+column 4; an even number of rows up to 24.
 """
 
 from __future__ import annotations
@@ -20,10 +21,21 @@ from zxml.z80gen.kernel import Kernel, Part, Place, Section, Symbols, Values, ca
 from zxml.z80gen.kernels.bits import bits_label, bits_section
 from zxml.z80gen.kernels.code_line import BLOCK_NBYTES, PAGE, CodeLine, code_line, operands
 from zxml.z80gen.kernels.code_sum import read_codes
-from zxml.z80gen.kernels.front_places import CROSSES, KINDS, PAGE_OF_ROW, ROW_NBYTES, write_place, write_places, write_rows
+from zxml.z80gen.kernels.front_places import (
+    CROSSES,
+    KINDS,
+    MIDDLE,
+    PAGE_OF_ROW,
+    ROW_NBYTES,
+    WITHIN,
+    write_keeping_place,
+    write_place,
+    write_places,
+    write_rows,
+)
 from zxml.z80gen.writer import AsmWriter
 
-NBYTES = 827
+NBYTES, KEEPING_NBYTES = 806, 866
 FILTERS, COLS, LEFT = 8, 20, 4
 TABLE_PAGES = 16
 
@@ -88,17 +100,24 @@ def pair_table(patterns: Values) -> Values:
     return features.reshape(TABLE_PAGES, PAGE)
 
 
-def _cost(batch: int, part: Part) -> Cost:
+def _cost(batch: int, keeps: bool, part: Part) -> Cost:
     line = _line(batch, part)
-    nbytes = sum(section.nbytes for section in _sections(batch, part))
+    nbytes = sum(section.nbytes for section in _sections(batch, keeps, part))
+    pixel, code, cross = (144, 25, 28) if keeps else (154, 32, 26)
+    middle = [
+        Term("place in the middle of a row with a code", -7, line.rows),
+        Term("place beside the middle with a code", -3, 2 * line.rows),
+    ]
     terms = (
-        Term("place with a pixel", 144, line.places),
-        Term("place with a code", 25, line.places),
-        Term("place across bytes with a pixel", 24, 2 * line.rows),
-        Term("place across bytes seen in the first of them alone", 52, 2 * line.rows),
+        Term("place with a pixel", pixel, line.places),
+        Term("place with a code", code, line.places),
+        *([] if keeps else middle),
+        Term("place within a byte with a pixel in the first two rows", 67, len(WITHIN)),
+        Term("place across bytes with a pixel", cross, 2 * line.rows),
+        Term("place across bytes seen in the first of them alone", 22, 2 * line.rows),
     )
     turns = 56 * (line.pages - 1) + 2 * (line.pages > 1)
-    return Cost(nbytes, 1226 + 858 * line.rows + 122 * line.pages + turns, terms)
+    return Cost(nbytes, 916 + (814 if keeps else 605) * line.rows + 122 * line.pages + turns, terms)
 
 
 def _count(batch: int, part: Part, inputs: Values, outputs: list[Values]) -> Counts:
@@ -107,12 +126,18 @@ def _count(batch: int, part: Part, inputs: Values, outputs: list[Values]) -> Cou
     four_rows = [seen[:, 2 * y : 2 * y + 4] != 0 for y in range(_map_shape(part)[0])]
     quads = np.asarray(np.stack(four_rows, axis=1).any(axis=2))  # (n, rows, 20)
     places = np.stack([quads[:, :, 2 * x : 2 * x + 4].any(axis=2) for x in range(len(KINDS))], axis=2)
+    first_rows = np.asarray(seen[:, :2].any(axis=1))  # (n, 20)
+    first = np.stack([first_rows[:, 2 * x : 2 * x + 4].any(axis=1) for x in WITHIN], axis=1)
     late = np.zeros(len(inputs), np.int64)
     for x in CROSSES:
         late += _late(seen, x).sum(axis=1)
+    codes = (outputs[2][:, :, :, 0] > 0).sum(axis=1)  # (n, places of a row)
     return {
         "place with a pixel": places.sum(axis=(1, 2)),
-        "place with a code": (outputs[2] > 0).sum(axis=(1, 2, 3)),
+        "place with a code": codes.sum(axis=1),
+        "place in the middle of a row with a code": codes[:, MIDDLE],
+        "place beside the middle with a code": codes[:, MIDDLE - 1] + codes[:, MIDDLE + 1],
+        "place within a byte with a pixel in the first two rows": first.sum(axis=1),
         "place across bytes with a pixel": places[:, :, list(CROSSES)].sum(axis=(1, 2)),
         "place across bytes seen in the first of them alone": late,
     }
@@ -126,29 +151,33 @@ def _late(seen: Values, x: int) -> Values:
     return np.asarray(~old & ~new[:, :, 2:].any(axis=2) & new[:, :, :2].any(axis=2))
 
 
-def _constants(batch: int, part: Part) -> dict[str, int]:
+def _constants(batch: int, keeps: bool, part: Part) -> dict[str, int]:
     line, window = _line(batch, part), _parts(part)[0].window
+    start = 0 if keeps else MIDDLE
     return {
         "FRONT_TOP": window.top * ROW_NBYTES,
-        "FRONT_PLACES": line.places,
+        "FRONT_END": start + line.places,
+        "FRONT_PAGE_END": start + line.slots,
         "FRONT_PAGE_PLACES": line.slots,
         "FRONT_LAST_OPERAND": operands(line)[0],
         "FRONT_BLOCK": BLOCK_NBYTES,
     }
 
 
-def _first(part: Part) -> str:
+def _first(keeps: bool, part: Part) -> str:
     """Return the code that takes the window's first two rows in."""
     writer = AsmWriter()
-    writer.equ("front_map", f"{bits_label(_parts(part)[1].name)}_at")
+    writer.equ("front_start", f"{bits_label(_parts(part)[1].name)}_at" if keeps else str(MIDDLE))
     write_places(writer, "front_first", write_rows)
     return writer.text()
 
 
-def _row() -> str:
-    """Return the code of a row of places."""
+def _row(keeps: bool) -> str:
+    """Return the code of a row of places; a = alternate c after it."""
     writer = AsmWriter()
-    write_places(writer, "front_place", write_place)
+    write_places(writer, "front_place", write_keeping_place if keeps else write_place)
+    for op in ("exx", "ld   a, c", *([] if keeps else [f"add  a, {len(KINDS)}", "ld   c, a"]), "exx"):
+        writer.op(op)
     return writer.text()
 
 
@@ -192,17 +221,17 @@ def _state() -> str:
     return writer.text()
 
 
-def _sections(batch: int, part: Part) -> tuple[Section, ...]:
+def _sections(batch: int, keeps: bool, part: Part) -> tuple[Section, ...]:
     conv, pool, codes = _parts(part)
     line = _line(batch, part)
-    generated: dict[str, Callable[[], str]] = {"front_first": partial(_first, part), "front_row": _row}
+    generated: dict[str, Callable[[], str]] = {"front_first": partial(_first, keeps, part), "front_row": partial(_row, keeps)}
     return (
-        Section("kernel/front_codes", NBYTES, Place.FAST, generated=generated),
+        Section("kernel/front_codes", KEEPING_NBYTES if keeps else NBYTES, Place.FAST, generated=generated),
         table("front_table_page", TABLE_PAGES * PAGE, partial(_table, conv), align=TABLE_PAGES * PAGE),
         table("front_pattern_page", 2 * PAGE, _patterns),
         table("front_code_page", 2 * PAGE, partial(_codes, line, codes)),
         table("front_state", len(KINDS), _state, Place.FAST, align=16),
-        bits_section(pool.name, _map_shape(part)),
+        *([bits_section(pool.name, _map_shape(part))] if keeps else []),
     )
 
 
@@ -210,19 +239,19 @@ def _read(batch: int, memory: bytes, symbols: Symbols, part: Part) -> Values:
     return read_codes(memory, symbols, _line(batch, part))
 
 
-def front_codes(batch: int) -> Kernel:
-    """Return the kernel that leaves its codes in batches of this many."""
+def front_codes(batch: int, keeps: bool) -> Kernel:
+    """Return the kernel that leaves its codes in batches of this many, and keeps the features or does not."""
     return Kernel(
-        name=f"front_codes_{batch}",
+        name=f"front_{'features' if keeps else 'codes'}_{batch}",
         kinds=(PatchConv, Pool, Codebook),
         takes="picture",
         gives=f"codes in batches of {batch}",
         calls=call("front_codes"),
         fits=partial(_fits, batch),
-        cost=partial(_cost, batch),
+        cost=partial(_cost, batch, keeps),
         count=partial(_count, batch),
-        constants=partial(_constants, batch),
-        sections=partial(_sections, batch),
+        constants=partial(_constants, batch, keeps),
+        sections=partial(_sections, batch, keeps),
         read=partial(_read, batch),
-        keeps={1: "bits"},
+        keeps={1: "bits"} if keeps else {},
     )
