@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from zxml import reference
+from zxml import ir, reference
 from zxml.data import Dataset, load
 from zxml.errors import SpecError
 from zxml.gpu import device
@@ -16,6 +16,7 @@ from zxml.gpu.tower_trainer import CascadeProgress, train_cascade
 from zxml.gpu.trainer import Trained
 from zxml.ir import Exit
 from zxml.spec import ConvSpec, DistortSpec, HiddenSpec, ModelSpec, TowerSpec, TrainingSpec
+from zxml.train import main as train_main
 
 STILL = DistortSpec(0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
 SPEC = ModelSpec(
@@ -101,3 +102,21 @@ def test_the_same_seed_gives_the_same_bits_and_another_seed_does_not(pictures: D
     first, again, other = (run(replace(spec, seed=seed), pictures)[0].model for seed in (1, 1, 2))
     assert first.sha256() == again.sha256()
     assert not np.array_equal(first.layers[0].table, other.layers[0].table)  # type: ignore[union-attr]
+
+
+def test_the_command_line_trains_a_cascade_and_tells_of_all_its_epochs(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, pictures: Dataset, capsys: pytest.CaptureFixture[str]
+) -> None:
+    spec = tmp_path / "small.toml"
+    spec.write_text(
+        'name = "small"\nsecond_looks = [0.25]\n[training]\nbatch = 32\nepochs = 1\n'
+        "[[towers]]\ncodes = 4\n[[towers]]\nhidden = { units = 8 }\n"
+    )
+    monkeypatch.setattr("zxml.train.data.load", lambda *_: pictures)
+    assert train_main(["mnist", "--spec", str(spec), "--out", str(tmp_path)]) == 0
+    said = capsys.readouterr()
+    assert "training small, a cascade of 2 nets" in said.err
+    assert "from epoch 2 of 2" in said.out
+    assert any(isinstance(layer, Exit) for layer in ir.load(tmp_path / "model.npz").layers)
+    assert train_main(["mnist", "--spec", str(spec), "--backend", "tiles"]) == 1
+    assert "leave --backend tiles out" in capsys.readouterr().err

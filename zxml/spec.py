@@ -134,6 +134,11 @@ class ModelSpec:
     towers: tuple[TowerSpec, ...] = ()
     second_looks: tuple[float, ...] = ()
 
+    @property
+    def epochs(self) -> int:
+        """Passes over the training pictures in all: a cascade's nets are trained one after another."""
+        return self.training.epochs * max(1, len(self.towers))
+
 
 LISTS: dict[str, type[Any]] = {"towers": TowerSpec, "convs": ConvSpec, "second_looks": float}
 

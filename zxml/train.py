@@ -153,7 +153,7 @@ def as_text(trained: Trained, path: Path, spec: ModelSpec) -> str:
         [
             trained.model.show(),
             "",
-            f"validation accuracy {trained.accuracy:.2%}, from epoch {trained.epoch} of {spec.training.epochs}, "
+            f"validation accuracy {trained.accuracy:.2%}, from epoch {trained.epoch} of {spec.epochs}, "
             f"after {trained.seconds:.0f} s{ended}",
             f"model in {path}; next: python -m zxml tape {next_model}",
         ]
@@ -170,7 +170,7 @@ def as_json(trained: Trained, path: Path, spec: ModelSpec, chosen: Any) -> str:
             "task": spec.task,
             "seed": spec.seed,
             "device": chosen.name.strip(),
-            "epochs": spec.training.epochs,
+            "epochs": spec.epochs,
             "best_epoch": trained.epoch,
             "validation_accuracy": trained.accuracy,
             "seconds": round(trained.seconds, 1),

@@ -83,7 +83,7 @@ def _train(choice: Choice, specs: Sequence[ModelSpec], dataset: Dataset, device:
             return population_trainer.train_population(specs, dataset, device, report, checkpoint)
         return [trainer.train(specs[0], dataset, device, report, checkpoint, choice)]
 
-    epochs = specs[0].training.epochs * max(1, len(specs[0].towers))
+    epochs = specs[0].epochs
     if not sys.stderr.isatty():
         every = max(1, epochs // PLAIN_LINES)
         return run(lambda at: _say(f"epoch {at.epoch}/{at.epochs}: {describe(at)}") if at.epoch % every == 0 else None)

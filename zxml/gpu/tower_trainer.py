@@ -126,8 +126,7 @@ class _Run:
             self._save(number, epoch)
             self.epochs_done = number * epochs + epoch
             left = (time.monotonic() - began) / (epoch - done) * (epochs * (len(spec.towers) - number) - epoch)
-            total = epochs * len(spec.towers)
-            self.report(CascadeProgress(self.epochs_done, total, number + 1, loss, accuracy, left))
+            self.report(CascadeProgress(self.epochs_done, spec.epochs, number + 1, loss, accuracy, left))
         self.parts.append(tower.layers(prefix(number)))
 
     def stop(self) -> None:
