@@ -13,8 +13,8 @@ import numpy as np
 from zxml.ir import PATCH_SIDE, Conv, Requant
 from zxml.ir.ranges import windows
 from zxml.z80gen.cost import Cost, Counts, Term
-from zxml.z80gen.kernel import Kernel, Part, Place, Section, Symbols, Values, table
-from zxml.z80gen.kernels.bits import CHANNELS_A_BYTE, PAGE, bits_section, read_bits
+from zxml.z80gen.kernel import Kernel, Part, Place, Section, Values, table
+from zxml.z80gen.kernels.bits import CHANNELS_A_BYTE, PAGE, bits_section
 from zxml.z80gen.kernels.conv_pairs import (
     bit_weights,
     layer_section,
@@ -24,7 +24,7 @@ from zxml.z80gen.kernels.conv_pairs import (
     scan_tstates,
     window_bits,
 )
-from zxml.z80gen.kernels.conv_part import ConvPart, conv_part, pack_groups, total
+from zxml.z80gen.kernels.conv_part import ConvPart, conv_part, pack_groups, read_conv, total
 from zxml.z80gen.kernels.conv_table import calls_of
 from zxml.z80gen.writer import AsmWriter
 
@@ -98,11 +98,6 @@ def _sections(part: Part) -> tuple[Section, ...]:
     )
 
 
-def _read(memory: bytes, symbols: Symbols, part: Part) -> Values:
-    conv = conv_part(part)
-    return read_bits(memory, symbols, conv.output, conv.outputs)
-
-
 CONV_BITS = Kernel(
     name="conv_bits",
     kinds=(Conv, Requant),
@@ -114,5 +109,5 @@ CONV_BITS = Kernel(
     count=_count,
     constants=_constants,
     sections=_sections,
-    read=_read,
+    read=read_conv,
 )

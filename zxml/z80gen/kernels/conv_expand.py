@@ -18,9 +18,18 @@ import numpy as np
 
 from zxml.ir import PATCH_SIDE, Conv, Pool, Requant
 from zxml.z80gen.cost import Cost, Counts, Term
-from zxml.z80gen.kernel import Kernel, Part, Place, Section, Symbols, Values, table
-from zxml.z80gen.kernels.bits import CHANNELS_A_BYTE, PAGE, bits_label, bits_section, buffer_section, line_section, read_bits
-from zxml.z80gen.kernels.conv_part import ConvPart, conv_part, evaluated, last_of_cell, pack_groups, reject_conv, total
+from zxml.z80gen.kernel import Kernel, Part, Place, Section, Values, table
+from zxml.z80gen.kernels.bits import CHANNELS_A_BYTE, PAGE, bits_label, bits_section, buffer_section, line_section
+from zxml.z80gen.kernels.conv_part import (
+    ConvPart,
+    conv_part,
+    evaluated,
+    last_of_cell,
+    pack_groups,
+    read_conv,
+    reject_conv,
+    total,
+)
 from zxml.z80gen.writer import AsmWriter
 
 CODE_NBYTES, DESCRIPTOR_NBYTES = 213, 20
@@ -299,11 +308,6 @@ def _sections(packing: Packing, part: Part) -> tuple[Section, ...]:
     )
 
 
-def _read(memory: bytes, symbols: Symbols, part: Part) -> Values:
-    conv = conv_part(part)
-    return read_bits(memory, symbols, conv.output, conv.outputs)
-
-
 def conv_expand(packing: Packing, pooled: bool) -> Kernel:
     """Return the kernel for weights packed in this way."""
     kinds: tuple[type[Conv] | type[Requant] | type[Pool], ...] = (Conv, Requant, Pool) if pooled else (Conv, Requant)
@@ -318,7 +322,7 @@ def conv_expand(packing: Packing, pooled: bool) -> Kernel:
         count=_count,
         constants=_constants,
         sections=partial(_sections, packing),
-        read=_read,
+        read=read_conv,
     )
 
 

@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from zxml.ir import PATCH_SIDE, Conv, Pool, Requant
-from zxml.z80gen.kernel import Part, Values
-from zxml.z80gen.kernels.bits import CHANNELS_A_BYTE, bits_groups
+from zxml.z80gen.kernel import Part, Symbols, Values
+from zxml.z80gen.kernels.bits import CHANNELS_A_BYTE, bits_groups, read_bits
 
 CELL_SIDE = 2  # Pool's blocks
 MOST_STRIDE = 2
@@ -102,3 +102,9 @@ def last_of_cell(rows: int, cols: int, step: int) -> NDArray[np.bool_]:
 def total(values: NDArray[np.int64] | NDArray[np.bool_]) -> Values:
     """Return the sum of everything that each picture has, (n,)."""
     return np.asarray(values.reshape(len(values), -1).sum(axis=1), np.int64)
+
+
+def read_conv(memory: bytes, symbols: Symbols, part: Part) -> Values:
+    """Return a convolution's output map, (rows, cols, channels), from 64K of memory."""
+    conv = conv_part(part)
+    return read_bits(memory, symbols, conv.output, conv.outputs)

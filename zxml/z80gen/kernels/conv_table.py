@@ -17,9 +17,9 @@ import numpy as np
 from zxml.ir import PATCH_SIDE, Conv, Requant
 from zxml.ir.ranges import windows
 from zxml.z80gen.cost import Cost, Counts, Term
-from zxml.z80gen.kernel import Kernel, Part, Place, Section, Symbols, Values, table
-from zxml.z80gen.kernels.bits import CHANNELS_A_BYTE, PAGE, bits_label, bits_section, read_bits
-from zxml.z80gen.kernels.conv_part import ConvPart, conv_part, pack_groups, reject_conv, total
+from zxml.z80gen.kernel import Kernel, Part, Place, Section, Values, table
+from zxml.z80gen.kernels.bits import CHANNELS_A_BYTE, PAGE, bits_label, bits_section
+from zxml.z80gen.kernels.conv_part import ConvPart, conv_part, pack_groups, read_conv, reject_conv, total
 from zxml.z80gen.writer import AsmWriter
 
 CODE_NBYTES = 454
@@ -204,11 +204,6 @@ def _sections(part: Part) -> tuple[Section, ...]:
     )
 
 
-def _read(memory: bytes, symbols: Symbols, part: Part) -> Values:
-    conv = conv_part(part)
-    return read_bits(memory, symbols, conv.output, conv.outputs)
-
-
 CONV_TABLE = Kernel(
     name="conv_table",
     kinds=(Conv, Requant),
@@ -220,5 +215,5 @@ CONV_TABLE = Kernel(
     count=_count,
     constants=_constants,
     sections=_sections,
-    read=_read,
+    read=read_conv,
 )
