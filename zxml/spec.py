@@ -119,7 +119,8 @@ class ModelSpec:
     """One net: what it is called, what it learns, its seed, its budget and its parts.
 
     A net has an input, a hidden layer and an output; or it is a cascade of towers, of which each but the last may answer.
-    second_looks: for each of these, the part of the validation pictures that go on to the next.
+    second_looks: for each of these, the part of the validation pictures that go on to the next. budget_tstates: what a
+    classification may take on average; tests hold the shipped nets to it.
     """
 
     name: str = "mnist"
