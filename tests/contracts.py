@@ -1,4 +1,4 @@
-"""The contracts in the headers of the routines that learn: what they clobber, and how long they take."""
+"""The contracts in the headers of routines: what they clobber, and how long they take."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from zxml.files import product_folder
 Contract = Mapping[str, str]
 
 
-def read_contracts(pattern: str) -> dict[str, Contract]:
-    """Return the fields of the headers in the files of asm/learn that match, by routine."""
+def read_contracts(pattern: str, folder: str = "learn") -> dict[str, Contract]:
+    """Return the fields of the headers in the files of a folder of asm/ that match, by routine."""
     return {
         match[1]: dict(re.findall(r"^; ([A-Z][\w-]+) +(.*(?:\n;  .*)*)$", match[0], re.MULTILINE))
-        for path in sorted((product_folder("asm") / "learn").glob(pattern))
+        for path in sorted((product_folder("asm") / folder).glob(pattern))
         for match in re.finditer(r"^; (\w+) - .*\n(?:;.*\n)+", path.read_text(encoding="utf-8"), re.MULTILINE)
     }
 

@@ -5,10 +5,27 @@ from __future__ import annotations
 import numpy as np
 from hypothesis import strategies as st
 
-from zxml.ir import ArgMax, Codebook, CodeSum, Conv, Dense, Exit, IntegerModel, Layer, PatchConv, Pool, Requant, Window
+from tests.nets import random_model
+from zxml.ir import (
+    ArgMax,
+    Codebook,
+    CodeSum,
+    Conv,
+    Dense,
+    Exit,
+    IntegerModel,
+    Layer,
+    Looks,
+    PatchConv,
+    Pool,
+    Requant,
+    Window,
+    sources,
+)
 from zxml.z80gen.kernels.dense_sum import page_levels
 
 WINDOW = Window(4, 4, 20, 20)
+CROSS = ((-1, 0), (1, 0), (0, -1), (0, 1))
 
 
 def random_front(
@@ -119,3 +136,39 @@ def cascades(draw: st.DrawFn) -> IntegerModel:
         pools=tuple(draw(st.booleans()) and len(units) == 1 for _ in units),
         classes=draw(st.integers(2, 10)),
     )
+
+
+def with_looks(model: IntegerModel, gap: int | None = None, shifts: tuple[tuple[int, int], ...] = CROSS) -> IntegerModel:
+    """Return a model whose last net has further looks, where its scores lead by less than a gap (None: always)."""
+    again = [layer.name for layer, source in zip(model.layers, sources(model.layers), strict=True) if source < 0][-1]
+    *layers, digit = model.layers
+    if gap is not None:
+        layers.append(Exit("surest", gap, layers[-1].name))
+    return IntegerModel(f"looks{model.seed}", model.seed, (*layers, Looks("looks", again, shifts), digit))
+
+
+def two_nets(seed: int, gap: int = 60, density: float = 0.2, hidden: bool = False, filters: int = 8) -> IntegerModel:
+    """Return a quick net, and a sharp one with a front of its own for where the quick one leaves a doubt."""
+    quick = (*random_front(seed, density=density), *random_quick(seed + 1, 81), Exit("sure", gap, "picture"))
+    front = random_front(seed + 2, filters, density, Window(7, 3, 12, 14), "fine")
+    sharp = random_hidden(seed + 3, 30 * filters) if hidden else random_sharp(seed + 3, (5, 6, filters), (8,))
+    return IntegerModel(f"two{seed}", seed, (*quick, *front, *sharp))
+
+
+@st.composite
+def looks_nets(draw: st.DrawFn) -> IntegerModel:
+    """Draw a net with further looks: one on pixels, one on codes, or a cascade of two."""
+    seed, density = draw(st.integers(0, 2**32 - 10)), draw(st.sampled_from([0.0, 0.1, 0.4]))
+    kind = draw(st.sampled_from(["pixels", "codes", "two"]))
+    if kind == "pixels":
+        rows, classes = 2 * draw(st.integers(1, 12)), draw(st.integers(2, 12))
+        model = random_model(seed, rows=rows, top=draw(st.integers(0, 28 - rows)), classes=classes)
+    elif kind == "codes":
+        layers = (*random_front(seed, density=density), *random_quick(seed + 1, 81, classes=draw(st.integers(2, 10))))
+        model = IntegerModel(f"codes{seed}", seed, (*layers, ArgMax("digit")))
+    else:
+        gap, hidden = draw(st.sampled_from([0, 60, 20_000])), draw(st.booleans())
+        model = two_nets(seed, gap, density, hidden, draw(st.sampled_from([8, 16])))
+    steps = st.integers(-1, 1)
+    shifts = draw(st.lists(st.tuples(steps, steps), min_size=1, max_size=4))
+    return with_looks(model, draw(st.sampled_from([None, 0, 30, 20_000])), tuple(shifts))

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.feature_nets import random_cascade, random_front
+from tests.feature_nets import random_cascade, random_front, two_nets, with_looks
 from tests.nets import extreme_pictures, random_model, random_pictures
 from zxml import bench, ir, published
 from zxml.cli import main
@@ -114,6 +114,12 @@ def test_layers_behind_an_exit_count_for_the_pictures_that_come_there() -> None:
     leaves = float(trace(model, PICTURES)["sure"].mean())
     assert 0 < leaves < 1
     assert bench.mean_macs(model, data()) == pytest.approx(sum(macs[:before]) + (1 - leaves) * sum(macs[before:]))
+
+
+def test_further_looks_count_what_their_layers_do_again() -> None:
+    model = with_looks(two_nets(3))
+    counts = dict(zip((layer.name for layer in model.layers), bench.model_macs(model), strict=True))
+    assert counts["looks"] == 4 * (counts["fine"] + counts["conv1"] + counts["scores"])
 
 
 def test_codebooks_count_nothing() -> None:

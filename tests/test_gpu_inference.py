@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.feature_nets import cascades
+from tests.feature_nets import cascades, looks_nets
 from tests.nets import extreme_pictures, models, random_model, random_pictures
 from zxml import reference
 from zxml.gpu import inference
@@ -102,14 +102,15 @@ def test_every_kind_of_layer_gives_the_references_bits(
         ),
     )
     assert_same(device, coded)
-    places = (small[0] - 2) * (small[1] - 2)
+    stride = 1 + seed % 2
+    places = ((small[0] - 3) // stride + 1) * ((small[1] - 3) // stride + 1)
     convolved = IntegerModel(
         "convolved",
         0,
         (
             PatchConv("filters", window, ints(rng, 0, 1, 512, 5)),
             Pool("pool"),
-            Conv("conv", bits, ints(rng, -30, 30, 3, 3, 5, units), ints(rng, -128, 127, units)),
+            Conv("conv", bits, ints(rng, -30, 30, 3, 3, 5, units), ints(rng, -128, 127, units), stride),
             Requant("levels", 2, 3),
             Dense("scores", 16, ints(rng, -900, 900, places * units, 10), ints(rng, -50, 50, 10)),
             ArgMax("digit"),
@@ -121,6 +122,12 @@ def test_every_kind_of_layer_gives_the_references_bits(
 @given(model=cascades())
 @settings(max_examples=6)
 def test_cascades_give_the_references_bits(device: Inference, model: IntegerModel) -> None:
+    assert_same(device, model)
+
+
+@given(model=looks_nets())
+@settings(max_examples=8)
+def test_nets_with_looks_give_the_references_bits(device: Inference, model: IntegerModel) -> None:
     assert_same(device, model)
 
 

@@ -10,8 +10,9 @@ import pyopencl as cl
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from numpy.typing import NDArray
 
-from tests.feature_nets import random_cascade
+from tests.feature_nets import random_cascade, two_nets, with_looks
 from tests.ops import WHOLE, draw_pictures
 from zxml import reference
 from zxml.data import pack_rows
@@ -117,7 +118,15 @@ def test_the_gap_of_scores_is_between_the_two_greatest() -> None:
 def test_each_exit_keeps_the_share_of_all_pictures_that_go_on() -> None:
     pictures, first = draw_pictures(6, 200), random_cascade(7)
     sharper = (replace(layer, name=f"more_{layer.name}") for layer in random_cascade(8, units=(8,)).layers[-4:])
-    model = IntegerModel("three", 0, (*first.layers[:-1], Exit("surer", 5, "front_pool"), *sharper))
+    check_shares(IntegerModel("three", 0, (*first.layers[:-1], Exit("surer", 5, "front_pool"), *sharper)), pictures)
+
+
+def test_the_exit_before_looks_keeps_the_share_of_all_pictures_that_take_them() -> None:
+    check_shares(with_looks(two_nets(7), 0), draw_pictures(6, 200))
+
+
+def check_shares(model: IntegerModel, pictures: NDArray[np.uint8]) -> None:
+    """Compare the gaps of a model's two exits with the shares that they are chosen for."""
     values = list(reference.trace(model, pictures).values())
     exits = [number for number, layer in enumerate(model.layers) if isinstance(layer, Exit)]
     gaps = [score_gaps(values[number - 1]) for number in exits]

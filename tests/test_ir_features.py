@@ -8,11 +8,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from tests.feature_nets import random_cascade
+from tests.feature_nets import CROSS, random_cascade, two_nets, with_looks
 from tests.nets import extreme_pictures, random_pictures
 from zxml import ir
 from zxml.errors import SpecError
-from zxml.ir import ArgMax, Codebook, CodeSum, Conv, Dense, Exit, IntegerModel, PatchConv, Pool, Requant, Window
+from zxml.ir import ArgMax, Codebook, CodeSum, Conv, Dense, Exit, IntegerModel, Looks, PatchConv, Pool, Requant, Window
 from zxml.reference import run, trace
 
 PICTURES = np.concatenate([extreme_pictures(), random_pictures(3, 12)])
@@ -129,3 +129,88 @@ def test_models_that_do_not_fit_together_are_refused() -> None:
     for message, bad in cases.items():
         with pytest.raises(SpecError, match=message):
             IntegerModel("bad", 1, tuple(bad))
+
+
+def shifted(picture: np.ndarray, down: int, right: int) -> np.ndarray:
+    """Return a picture (28, 28) moved, pixel by pixel."""
+    moved = np.zeros_like(picture)
+    for y in range(28):
+        for x in range(28):
+            if 0 <= y - down < 28 and 0 <= x - right < 28:
+                moved[y, x] = picture[y - down, x - right]
+    return moved
+
+
+@pytest.mark.parametrize("gap", [None, 30])
+def test_looks_add_the_scores_of_moved_pictures(gap: int | None) -> None:
+    shifts = (*CROSS, (1, -1), (0, 0))
+    plain, model = two_nets(3), with_looks(two_nets(3), gap, shifts)
+    outputs = trace(model, PICTURES)
+    moved = [np.array([shifted(picture, *shift) for picture in PICTURES]) for shift in shifts]
+    wanted = sum((trace(plain, pictures)["scores"] for pictures in moved), outputs["scores"])
+    assert (outputs["looks"] == wanted).all()
+    assert (outputs["digit"][:, 0] == wanted.argmax(axis=1)).all()
+
+
+def test_sums_of_looks_wrap_at_16_bits_unless_they_keep_all_theirs() -> None:
+    model = with_looks(two_nets(3))
+    scores = model.layers[-3]
+    assert isinstance(scores, Dense)
+    scores.bias[:] = 30_000
+    outputs, whole = trace(model, PICTURES), trace(model, PICTURES, wrapping=False)
+    assert (whole["looks"] > 0x7FFF).all()
+    assert (outputs["looks"] == (whole["looks"] + 0x8000) % 0x10000 - 0x8000).all()
+    row = model.ranges()[-2]
+    assert (row.name, row.wraps, row.out) == ("looks", True, ir.Range(-0x8000, 0x7FFF))
+
+
+def test_a_picture_with_looks_leaves_by_the_end_with_their_scores() -> None:
+    model = with_looks(two_nets(3, 20_000), 20_000)
+    said, outputs = run(model, PICTURES), trace(model, PICTURES)
+    assert (said.exits == 2).all()
+    assert (said.scores == outputs["looks"]).all()
+    answers = run(with_looks(two_nets(3, 20_000), 0), PICTURES)
+    assert (answers.exits == 1).all()
+    assert (answers.scores == outputs["scores"]).all()
+
+
+@pytest.mark.parametrize("gap", [None, 30])
+def test_looks_have_a_range_and_are_the_same_after_save_and_load(gap: int | None, tmp_path: Path) -> None:
+    model = with_looks(two_nets(6), gap)
+    for row, values in zip(model.ranges(), trace(model, PICTURES).values(), strict=True):
+        assert row.out.lo <= values.min() <= values.max() <= row.out.hi
+        assert values.shape[1:] == row.shape
+    ir.save(model, tmp_path / "model.npz")
+    loaded = ir.load(tmp_path / "model.npz")
+    assert loaded.to_bytes() == model.to_bytes()
+    assert vars(loaded.layers[-2]) == vars(model.layers[-2]) == vars(Looks("looks", "fine", CROSS))
+    assert "looks       Looks      10" in model.show()
+
+
+def test_looks_are_no_net_of_their_own() -> None:
+    assert [model.nets for model in (random_cascade(3), two_nets(3), with_looks(two_nets(3), 30))] == [2, 2, 2]
+    single = replace(two_nets(3), layers=(*two_nets(3).layers[:4], ArgMax("digit")))
+    assert (single.nets, with_looks(single).nets, with_looks(single, 30).nets) == (1, 1, 1)
+
+
+def test_looks_that_cannot_be_had_are_refused() -> None:
+    layers = with_looks(two_nets(3), 30).layers
+    *before, exit_, looks, digit = layers
+    assert isinstance(exit_, Exit)
+    assert isinstance(looks, Looks)
+    cases = {
+        r"layer looks: shifts must be one or more pairs of -1, 0 or 1, got \(\(2, 0\),\)": (replace(looks, shifts=((2, 0),)),),
+        r"layer looks: shifts must be one or more pairs of -1, 0 or 1, got \(\)": (replace(looks, shifts=()),),
+        r"layer looks: again must be an earlier layer that takes the picture, got 'conv1'": (replace(looks, again="conv1"),),
+        r"layer looks: again must be an earlier layer that takes the picture, got 'more'": (replace(looks, again="more"),),
+        r"layer looks: looks with one net, and from 'front' to 'scores' there is an Exit": (replace(looks, again="front"),),
+        r"layer looks: a model has one Looks, and more is another": (looks, replace(looks, name="more")),
+        r"layer late: source 'conv1' is another in each look; name 'picture'": (looks, Exit("late", 3, "conv1")),
+    }
+    for message, end in cases.items():
+        with pytest.raises(SpecError, match=message):
+            IntegerModel("bad", 1, (*before, exit_, *end, digit))
+    with pytest.raises(SpecError, match=r"layer looks: adds to the newest scores; .* not 'quick', as source"):
+        IntegerModel("bad", 1, (*before, replace(exit_, source="quick"), looks, digit))
+    with pytest.raises(SpecError, match=r"layer looks: Looks takes scores, got shape \(5, 6, 8\)"):
+        IntegerModel("bad", 1, (*before[:7], looks, digit))

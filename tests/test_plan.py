@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 
+from tests.feature_nets import looks_nets, two_nets, with_looks
 from tests.nets import extreme_pictures, models, random_model, random_pictures
 from zxml.errors import PlanError
 from zxml.ir import Dense, IntegerModel, PatchSum
@@ -83,6 +84,22 @@ def test_worst_case_is_an_upper_bound_that_a_checkerboard_comes_near() -> None:
     chosen = plan(random_model(1, units=30), PICTURES)
     times = chosen.tstates(PICTURES)
     assert 0.6 * chosen.tstates_worst < times.max() <= chosen.tstates_worst
+
+
+@settings(max_examples=10, deadline=None)
+@given(looks_nets())
+def test_no_picture_takes_longer_than_the_worst_case_with_looks(model: IntegerModel) -> None:
+    chosen = plan(model, PICTURES)
+    assert chosen.tstates(PICTURES).max() <= chosen.tstates_worst
+    assert chosen.tstates_mean == pytest.approx(chosen.tstates(PICTURES).mean())
+
+
+def test_what_looks_use_again_is_placed_once() -> None:
+    plain, looks = (plan(model, PICTURES) for model in (two_nets(1), with_looks(two_nets(1), 30)))
+    sizes = [{p.section.source: p.section.nbytes for p in chosen.placed} for chosen in (plain, looks)]
+    added = {"kernel/looks": 95, "looks_picture": 120, "looks_total": 20, "surest_answer": 1}
+    assert {name: sizes[1][name] for name in sizes[1].keys() - sizes[0].keys()} == added
+    assert looks.nbytes == plain.nbytes + sum(added.values())
 
 
 def test_layers_of_the_model_are_covered_once_and_in_order() -> None:

@@ -13,6 +13,8 @@ from zxml.spec import ConvSpec, HiddenSpec, InputSpec, TowerSpec
 QUICK = "[[towers]]\ncodes = 7\n"
 SHARP = "[[towers]]\nfilters = 16\n[[towers.convs]]\nunits = 24\npool = true\n[[towers.convs]]\nstride = 2\n"
 
+LAST = "[[towers]]\nlooks = [[-1, 0], [0, 1]]\nhidden = { units = 8 }\n"
+
 
 def test_a_cascade_reads_as_its_towers(tmp_path: Path) -> None:
     spec = read(f"second_looks = [0.1]\n{QUICK}{SHARP}[towers.hidden]\nunits = 40\n", tmp_path)
@@ -24,6 +26,12 @@ def test_a_cascade_reads_as_its_towers(tmp_path: Path) -> None:
 def test_a_tower_may_look_at_a_window_of_its_own(tmp_path: Path) -> None:
     text = f"{QUICK}[towers.window]\ntop = 0\nleft = 0\nrows = 28\ncols = 28\n"
     assert read(text, tmp_path).towers[0].window == InputSpec(0, 0, 28, 28)
+
+
+def test_the_last_tower_may_have_looks_and_a_share_for_them(tmp_path: Path) -> None:
+    spec = read(f"second_looks = [0.1, 0.05]\n{QUICK}{LAST}", tmp_path)
+    assert spec.towers[1].looks == ((-1, 0), (0, 1))
+    assert read(f"second_looks = [0.05]\n{LAST}", tmp_path).second_looks == (0.05,)
 
 
 @pytest.mark.parametrize(
@@ -44,6 +52,11 @@ def test_a_tower_may_look_at_a_window_of_its_own(tmp_path: Path) -> None:
         (QUICK + "weight_bits = 9", r"towers\[0\]\.weight_bits must be 2 to 8, got 9"),
         (QUICK + SHARP, r"second_looks must be 1 numbers from 0 to 1, one a tower but the last, got \[\]"),
         ("second_looks = [1.5]\n" + QUICK + SHARP, r"second_looks must be 1 numbers from 0 to 1"),
+        ("second_looks = [0.1]\n" + QUICK + LAST, r"must be 2 numbers .* but the last, and one for its further looks, got"),
+        ("second_looks = [0.1]\n" + LAST + QUICK, r"towers\[0\]\.looks: only the last tower may have looks"),
+        ("second_looks = [0.1]\n" + QUICK + "looks = [[0, 2]]", r"towers\[0\]\.looks must be pairs .*, got \[\(0, 2\)\]"),
+        ("second_looks = [0.1]\n" + QUICK + "looks = [[1]]", r"towers\[0\]\.looks must be pairs \[down, right\] of -1, 0 or 1"),
+        (QUICK + "looks = [1]", r"towers\[0\]\.looks\[0\] must be a list of whole numbers, got 1"),
         ("second_looks = ['half']", r"second_looks\[0\] must be a number, got 'half'"),
         ("towers = [7]", r"towers\[0\] must be a table, got 7"),
         (QUICK + "kodes = 3", r"unknown key towers\[0\]\.kodes; known here: window, filters"),

@@ -56,6 +56,21 @@ def test_a_cascade_learns_and_sends_on_as_many_pictures_as_it_may(pictures: Data
     assert seen[11].loss < seen[6].loss
 
 
+def test_the_last_tower_gets_its_looks_for_as_many_pictures_as_they_may_take(pictures: Dataset) -> None:
+    last = replace(SPEC.towers[1], looks=((-1, 0), (1, 0)))
+    for towers, shares in (((SPEC.towers[0], last), (0.25, 0.1)), ((last,), (0.1,))):
+        trained, _ = run(replace(SPEC, towers=towers, second_looks=shares), pictures)
+        exit_, looks, _ = trained.model.layers[-3:]
+        start = "t2_" if len(towers) == 2 else ""
+        assert isinstance(exit_, Exit)
+        assert (exit_.name, exit_.source) == (f"sure{len(towers)}", f"{start}scores")
+        assert vars(looks) == {"name": f"{start}looks", "again": f"{start}front", "shifts": ((-1, 0), (1, 0))}
+        said = reference.run(trained.model, pictures.validation_images)
+        assert trained.accuracy == (said.digits == pictures.validation_labels).mean()
+        for way, share in enumerate(shares, 1):
+            assert (said.exits >= way).mean() <= share
+
+
 class KilledError(Exception):
     """What stands for kill -9 here: the trainer does not know it."""
 
@@ -85,7 +100,8 @@ def test_ctrl_c_keeps_the_towers_so_far(pictures: Dataset) -> None:
         if at.epoch == 1:
             raise KeyboardInterrupt
 
-    trained = train_cascade(SPEC, pictures, device.choose(), interrupt)
+    with_looks = (SPEC.towers[0], replace(SPEC.towers[1], looks=((1, 0),)))
+    trained = train_cascade(replace(SPEC, towers=with_looks, second_looks=(0.25, 0.1)), pictures, device.choose(), interrupt)
     assert trained.stopped
     assert not any(isinstance(layer, Exit) for layer in trained.model.layers)
     assert 0 <= trained.accuracy <= 1

@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from tests.feature_nets import with_looks
 from tests.nets import extreme_pictures, random_model, random_pictures
 from zxml.cassette import Cassette, record
 from zxml.data import Dataset
@@ -112,6 +113,21 @@ def test_slower_code_with_right_scores_is_found(cassette: Cassette, dataset: Dat
     evidence = verify(other, dataset)
     assert evidence.exact_images == evidence.images
     assert "T-states, planned were" in evidence.differences[0]
+
+
+def test_the_row_of_further_looks_holds_their_time_and_a_fault_in_a_first_look_is_found_there(
+    dataset: Dataset, tmp_path: Path
+) -> None:
+    made = record(with_looks(random_model(1, units=12)), dataset, tmp_path)
+    evidence = verify(made, dataset)
+    assert evidence.differences == ()
+    times = {row.name: row.tstates for row in evidence.layers}
+    assert list(times) == ["hidden", "scores", "looks", "digit"]
+    assert sum(times.values()) == pytest.approx(evidence.tstates_mean)
+    assert times["looks"] > 3 * (times["hidden"] + times["scores"])
+    symbols = made.assembly.symbols
+    patched(made, symbols["dense_product_page"] + symbols["DENSE_BIAS"], 1)
+    assert "in layer scores, unit 0: " in " ".join(fails(made, dataset).differences)
 
 
 def test_a_damaged_tape_does_not_load(cassette: Cassette, dataset: Dataset) -> None:

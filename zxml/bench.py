@@ -25,10 +25,12 @@ from zxml.ir import (
     Exit,
     IntegerModel,
     Layer,
+    Looks,
     PatchConv,
     PatchSum,
     Pool,
     Requant,
+    looked_again,
     sources,
 )
 from zxml.published import Reader
@@ -135,10 +137,14 @@ def mean_macs(model: IntegerModel, dataset: Dataset) -> float:
 
 
 def model_macs(model: IntegerModel) -> list[int]:
-    """Return the multiply-accumulates of each layer, as `layer_macs` counts them."""
+    """Return the multiply-accumulates of each layer, as `layer_macs` counts them; those of further looks are the Looks'."""
     shapes: list[Shape] = [row.shape for row in model.ranges()]
     taken = [shapes[source] if source >= 0 else (PICTURE_SIDE, PICTURE_SIDE) for source in sources(model.layers)]
-    return [layer_macs(layer, inputs, outputs) for layer, inputs, outputs in zip(model.layers, taken, shapes, strict=True)]
+    macs = [layer_macs(layer, inputs, outputs) for layer, inputs, outputs in zip(model.layers, taken, shapes, strict=True)]
+    look = sum(macs[number] for number in looked_again(model.layers))
+    return [
+        look * len(layer.shifts) if isinstance(layer, Looks) else own for layer, own in zip(model.layers, macs, strict=True)
+    ]
 
 
 def layer_macs(layer: Layer, inputs: Shape, outputs: Shape) -> int:
@@ -147,7 +153,7 @@ def layer_macs(layer: Layer, inputs: Shape, outputs: Shape) -> int:
     A weighted sum counts one for each input and output that a weight joins: Dense inputs x outputs, Conv 9 x channels for each
     value put out. A learned table counts as the plain layer whose place it takes: PatchSum and CodeSum one for each patch or
     place and output (with 1 x 1 patches that is a dense layer on the window's pixels), PatchConv 9 for each feature of each
-    place. Biases, pools, activations, codes, exits and the arg-max count nothing.
+    place. Biases, pools, activations, codes, exits, the sums of looks and the arg-max count nothing.
 
     inputs, outputs: the shapes of what it takes and puts out.
     """
@@ -160,7 +166,7 @@ def layer_macs(layer: Layer, inputs: Shape, outputs: Shape) -> int:
             return PATCH_SIDE**2 * inputs[2] * _size(outputs)
         case Dense():
             return _size(inputs) * _size(outputs)
-        case Pool() | Codebook() | Requant() | Exit() | ArgMax():
+        case Pool() | Codebook() | Requant() | Exit() | Looks() | ArgMax():
             return 0
         case _:
             assert_never(layer)

@@ -44,15 +44,15 @@ def show(options: argparse.Namespace) -> int:
     plan = choose_plan(model, dataset)
     if options.json:
         layers = [asdict(row) for row in model.ranges()]
-        steps = [{"name": step.name, "kernel": step.kernel.name, "cost": str(step.cost)} for step in plan.steps]
+        steps = [{"name": step.name, "kernel": step.kernel.name, "cost": formula} for step, formula, _ in plan.costs]
         memory = [{"addr": p.addr, "nbytes": p.section.nbytes, "what": p.section.source} for p in plan.placed]
         rejected = [asdict(choice) for choice in plan.rejected]
         totals = {"tstates_mean": plan.tstates_mean, "tstates_worst": plan.tstates_worst, "nbytes": plan.nbytes}
         _print_json({"name": model.name, "layers": layers, "steps": steps, **totals, "memory": memory, "rejected": rejected})
         return 0
     print(model.show(), "", sep="\n")
-    for step in plan.steps:
-        print(f"{step.name}: {step.kernel.name}, {step.cost.nbytes:,} bytes, T-states {step.cost}")
+    for step, formula, _ in plan.costs:
+        print(f"{step.name}: {step.kernel.name}, {step.cost.nbytes:,} bytes, T-states {formula}")
     print(f"mean {plan.tstates_mean:,.0f} T-states on validation pictures, never over {plan.tstates_worst:,}", "", sep="\n")
     print(plan.memory_map(), "", sep="\n")
     print(*(f"not {choice.name}: {choice.reason}" for choice in plan.rejected), sep="\n")

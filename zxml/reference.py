@@ -5,7 +5,7 @@ The Z80 code, the OpenCL code and the quantisation are all tested against this p
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, fields
 from typing import assert_never
 
@@ -24,11 +24,13 @@ from zxml.ir import (
     Exit,
     IntegerModel,
     Layer,
+    Looks,
     PatchConv,
     PatchSum,
     Pool,
     Requant,
     Window,
+    looked_again,
     sources,
     wrap,
 )
@@ -82,13 +84,31 @@ def trace(model: IntegerModel, pictures: Pictures, wrapping: bool = True) -> dic
     """
     if pictures.ndim != 3 or pictures.shape[1:] != (PICTURE_SIDE, PICTURE_SIDE):
         raise SpecError(f"pictures must have shape (n, {PICTURE_SIDE}, {PICTURE_SIDE}), got {pictures.shape}")
-    outputs = [pictures.astype(np.int64)]
-    for layer, source in zip(model.layers, sources(model.layers), strict=True):
-        outputs.append(_apply(layer, outputs[source + 1], wrapping))
-    return {layer.name: values for layer, values in zip(model.layers, outputs[1:], strict=True)}
+    outputs = trace_layers(model.layers, pictures.astype(np.int64), wrapping)
+    return {layer.name: values for layer, values in zip(model.layers, outputs, strict=True)}
 
 
-def _apply(layer: Layer, values: Values, wrapping: bool) -> Values:
+def trace_layers(layers: tuple[Layer, ...], pictures: Values, wrapping: bool = True) -> list[Values]:
+    """Return the outputs of layers of which the first takes pictures (n, 28, 28), as `trace` does."""
+    again = looked_again(layers)
+
+    def look(shift: tuple[int, int]) -> Values:
+        return trace_layers(layers[again.start : again.stop], move(pictures, *shift), wrapping)[-1]
+
+    outputs = [pictures]
+    for layer, source in zip(layers, sources(layers), strict=True):
+        outputs.append(_apply(layer, outputs[source + 1], wrapping, look))
+    return outputs[1:]
+
+
+def move(pictures: Values, down: int, right: int) -> Values:
+    """Return pictures (n, 28, 28) moved by up to a pixel: pixels that leave are lost, and blank ones come in."""
+    padded = np.pad(pictures, ((0, 0), (1, 1), (1, 1)))
+    return padded[:, 1 - down : 1 - down + PICTURE_SIDE, 1 - right : 1 - right + PICTURE_SIDE]
+
+
+def _apply(layer: Layer, values: Values, wrapping: bool, look: Callable[[tuple[int, int]], Values]) -> Values:
+    """Return a layer's output from what it takes; look: gives the scores of a further look for its shift."""
     match layer:
         case PatchSum():
             total = layer.bias + _row_sums(layer.table, patch_patterns(layer, values))
@@ -104,6 +124,8 @@ def _apply(layer: Layer, values: Values, wrapping: bool) -> Values:
             total = layer.bias + _products(windows(values, layer.stride), layer.weight.reshape(-1, len(layer.bias)))
         case Dense():
             total = layer.bias + _products(values.reshape(len(values), -1), layer.weight)
+        case Looks(shifts=shifts):
+            total = sum(map(look, shifts), values)
         case Requant(shift=shift, levels=levels):
             return np.asarray(np.clip((values >> shift) + 1, 0, levels))
         case Exit(gap=gap):

@@ -33,7 +33,7 @@ def report(evidence: Evidence, plan: Plan) -> str:
         (row.name, row.version, *(f"{count:,}" for count in (row.images, row.exact_images, row.on_time_images)))
         for row in evidence.emulators
     ]
-    costs = [(step.name, step.kernel.name, str(step.cost), f"{step.cost.worst:,}") for step in plan.steps]
+    costs = [(step.name, step.kernel.name, formula, f"{worst:,}") for step, formula, worst in plan.costs]
     return (
         "\n\n".join(
             [

@@ -72,6 +72,7 @@ class TowerSpec:
     window: the part of the picture; filters: a multiple of 8 up to 32; spare: what a set feature adds to the loss;
     codes: how many codes a place's 8 features become, whose sums are the scores (0: there are none); otherwise convs, in order,
     and hidden, a dense layer of few levels (0 units: there is none); weight_bits, weight_step: of the scores' weights.
+    looks: shifts [down, right] of up to a pixel, for further looks with the same net where it doubts; only the last has any.
     """
 
     window: InputSpec = field(default_factory=InputSpec)
@@ -82,6 +83,7 @@ class TowerSpec:
     hidden: HiddenSpec = field(default_factory=lambda: HiddenSpec(units=0))
     weight_bits: int = 6
     weight_step: float = 0.125
+    looks: tuple[tuple[int, int], ...] = ()
 
 
 @dataclass(frozen=True)
@@ -119,8 +121,9 @@ class ModelSpec:
     """One net: what it is called, what it learns, its seed, its budget and its parts.
 
     A net has an input, a hidden layer and an output; or it is a cascade of towers, of which each but the last may answer.
-    second_looks: for each of these, the part of the validation pictures that go on to the next. budget_tstates: what a
-    classification may take on average; tests hold the shipped nets to it.
+    second_looks: for each of these, the part of the validation pictures that go on to the next, and then, if the last tower has
+    further looks, the part that takes those. budget_tstates: what a classification may take on average; tests hold the shipped
+    nets to it.
     """
 
     name: str = "mnist"
@@ -141,7 +144,8 @@ class ModelSpec:
         return self.training.epochs * max(1, len(self.towers))
 
 
-LISTS: dict[str, type[Any]] = {"towers": TowerSpec, "convs": ConvSpec, "second_looks": float}
+LISTS: dict[str, type[Any]] = {"towers": TowerSpec, "convs": ConvSpec, "second_looks": float, "looks": tuple}
+WANTED = {float: "a number", tuple: "a list of whole numbers"}  # else a table
 
 
 def default_spec_path(task: str) -> Path:
@@ -185,12 +189,14 @@ def _build(kind: type[Any], table: dict[str, Any], where: str) -> Any:
 
 
 def _build_entry(kind: type[Any], entry: Any, where: str) -> Any:
-    """Return an entry of a list: a dataclass from a table, or a number."""
-    if isinstance(entry, dict) and kind is not float:
+    """Return an entry of a list: a dataclass from a table, a number, or a tuple of whole numbers."""
+    if isinstance(entry, dict) and kind not in WANTED:
         return _build(kind, entry, f"{where}.")
     if kind is float and type(entry) in (int, float):
         return float(entry)
-    raise SpecError(f"{where} must be {'a number' if kind is float else 'a table'}, got {entry!r}")
+    if kind is tuple and isinstance(entry, list) and all(type(number) is int for number in entry):
+        return tuple(entry)
+    raise SpecError(f"{where} must be {WANTED.get(kind, 'a table')}, got {entry!r}")
 
 
 def _check(spec: ModelSpec) -> None:
@@ -210,13 +216,21 @@ def _check(spec: ModelSpec) -> None:
     }
     for number, tower in enumerate(spec.towers):
         rules |= _tower_rules(f"towers[{number}]", tower)
-    exits = max(0, len(spec.towers) - 1)
-    rules[f"second_looks must be {exits} numbers from 0 to 1, one a tower but the last, got {[*spec.second_looks]}"] = len(
-        spec.second_looks
-    ) == exits and all(0 <= share <= 1 for share in spec.second_looks)
+    for number, tower in enumerate(spec.towers[:-1]):
+        rules[f"towers[{number}].looks: only the last tower may have looks, got {[*tower.looks]}"] = not tower.looks
+    rules |= _share_rules(spec)
     for message, kept in rules.items():
         if not kept:
             raise SpecError(message)
+
+
+def _share_rules(spec: ModelSpec) -> dict[str, bool]:
+    """Return what must hold of the parts of the pictures that go on."""
+    looks = any(tower.looks for tower in spec.towers[-1:])
+    exits, shares = max(0, len(spec.towers) - 1) + looks, spec.second_looks
+    each = f"one a tower but the last{', and one for its further looks' if looks else ''}"
+    message = f"second_looks must be {exits} numbers from 0 to 1, {each}, got {[*shares]}"
+    return {message: len(shares) == exits and all(0 <= share <= 1 for share in shares)}
 
 
 def _hidden_rules(where: str, hidden: HiddenSpec) -> dict[str, bool]:
@@ -248,6 +262,9 @@ def _tower_rules(where: str, tower: TowerSpec) -> dict[str, bool]:
         f"{where}.convs: weight_bits must be 2 to 4, got {bits}": all(2 <= n <= 4 for n in bits),
         f"{where}.convs: stride must be 1 or 2": all(conv.stride in (1, 2) for conv in tower.convs),
         f"{where}.weight_bits must be 2 to 8, got {tower.weight_bits}": 2 <= tower.weight_bits <= 8,
+        f"{where}.looks must be pairs [down, right] of -1, 0 or 1, got {[*tower.looks]}": all(
+            len(shift) == 2 and {*shift} <= {-1, 0, 1} for shift in tower.looks
+        ),
         **(_hidden_rules(f"{where}.hidden", tower.hidden) if tower.hidden.units else {}),
     }
 

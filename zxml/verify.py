@@ -8,7 +8,7 @@ from __future__ import annotations
 import hashlib
 import json
 import math
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
@@ -105,7 +105,8 @@ def verify(cassette: Cassette, dataset: Dataset, track: Track = no_track) -> Evi
     image, machine_faults = check_machine(cassette, said, labels)
     cpus: tuple[Cpu, ...] = (SkoolKitCpu(cassette.assembly.org, image), KosarevCpu(cassette.assembly.org, image))
     runs = [measure(cpu, cassette, pictures, track) for cpu in cpus]
-    verdicts = [judge(cpu, timed, cassette, pictures, said) for cpu, timed in zip(cpus, runs, strict=True)]
+    planned = cassette.plan.tstates(pictures)
+    verdicts = [judge(cpu, timed, cassette, pictures, said, planned) for cpu, timed in zip(cpus, runs, strict=True)]
 
     digits, tstates = runs[0].digits, runs[0].tstates.sum(axis=1)
     correct = int((digits == labels).sum())
@@ -208,11 +209,10 @@ def run_steps(cpu: Cpu, symbols: Symbols, steps: tuple[Step, ...]) -> Iterator[i
 
 
 def judge(
-    cpu: Cpu, timed: Run, cassette: Cassette, pictures: NDArray[np.uint8], said: Answers
+    cpu: Cpu, timed: Run, cassette: Cassette, pictures: NDArray[np.uint8], said: Answers, planned: Values
 ) -> tuple[EmulatorEvidence, list[str]]:
-    """Return one processor's evidence and its faults."""
+    """Return one processor's evidence and its faults; planned: the T-states of each picture, (n,)."""
     exact = (timed.scores == said.scores).all(axis=1) & (timed.digits == said.digits)
-    planned = cassette.plan.tstates(pictures)
     on_time = timed.tstates.sum(axis=1) == planned
     faults = []
     if not exact.all():
@@ -233,7 +233,7 @@ def first_difference(cpu: Cpu, cassette: Cassette, picture: NDArray[np.uint8]) -
     cpu.write(PICTURE_ADDR, pack_pictures(picture[None]).tobytes())
     cpu.enter(symbols["classify"], PICTURE_ADDR)
     memories = [cpu.read(0, 0x10000) for _ in run_steps(cpu, symbols, steps)]
-    for step, memory in zip(steps, [*memories[1:], memories[-1]], strict=False):  # each as the next one has left it
+    for step, memory in readable(steps, memories):
         layer = step.part.layers[-1]
         got, want = step.kernel.read(memory, symbols, step.part).ravel(), expected[layer.name].ravel()
         if not np.array_equal(got, want):
@@ -242,6 +242,16 @@ def first_difference(cpu: Cpu, cassette: Cassette, picture: NDArray[np.uint8]) -
                 f"layer {layer.name}, unit {unit}: {got[unit]} on the Z80, {want[unit]} in the reference ({step.kernel.name})"
             )
     return "the digit alone"
+
+
+def readable(steps: tuple[Step, ...], memories: Sequence[bytes]) -> Iterator[tuple[Step, bytes]]:
+    """Yield each step that ran with the memory that its output is read from, of the memories after each.
+
+    It is as the next one has left it, but for the scores of a first look, whose place those of all looks take.
+    """
+    for number, (step, own) in enumerate(zip(steps, memories, strict=False)):
+        overwritten = number + 1 == len(memories) or steps[number + 1].looks
+        yield step, own if overwritten else memories[number + 1]
 
 
 def interval95(correct: int, images: int) -> tuple[float, float]:

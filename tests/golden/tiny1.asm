@@ -14,6 +14,8 @@ classify_2:                             ; digit: arg_max
         call arg_max
 classify_3:
         ret
+classify_haste:                         ; 255: a caller in haste, who gets a = 255 where much time may be needed yet; else 0
+        defb 0
 ;;;; dense_line.asm
         ld   c, a
         add  ix, bc
@@ -89,7 +91,7 @@ arg_max_section_end:
 classify_section_start:
         include "classify.asm"
 classify_section_end:
-        defs 33681 - $
+        defs 33682 - $
 digit_section_start:
         include "digit.asm"
 digit_section_end:
@@ -128,8 +130,8 @@ ARG_MAX_UNITS: equ 2
 ; 0x82aa  0x832d     132  kernel/edge_code
 ; 0x832e  0x8363      54  kernel/dense_sum
 ; 0x8364  0x8383      32  kernel/arg_max
-; 0x8384  0x8390      13  classify
-; 0x8391  0x8391       1  kernel/digit
+; 0x8384  0x8391      14  classify
+; 0x8392  0x8392       1  kernel/digit
 ; 0x8400  0x85ff     512  dense_product_page
 ; 0x8600  0x86ff     256  edge_column_page
 ; 0x8700  0x877f     128  edge_level_page

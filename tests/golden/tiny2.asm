@@ -14,6 +14,8 @@ classify_2:                             ; digit: arg_max
         call arg_max
 classify_3:
         ret
+classify_haste:                         ; 255: a caller in haste, who gets a = 255 where much time may be needed yet; else 0
+        defb 0
 ;;;; dense_line.asm
         ld   c, a
         add  ix, bc
@@ -107,7 +109,7 @@ arg_max_section_end:
 classify_section_start:
         include "classify.asm"
 classify_section_end:
-        defs 34196 - $
+        defs 34197 - $
 digit_section_start:
         include "digit.asm"
 digit_section_end:
@@ -146,8 +148,8 @@ ARG_MAX_UNITS: equ 2
 ; 0x84aa  0x852d     132  kernel/edge_code
 ; 0x852e  0x8566      57  kernel/dense_sum
 ; 0x8567  0x8586      32  kernel/arg_max
-; 0x8587  0x8593      13  classify
-; 0x8594  0x8594       1  kernel/digit
+; 0x8587  0x8594      14  classify
+; 0x8595  0x8595       1  kernel/digit
 ; 0x8600  0x87ff     512  dense_product_page
 ; 0x8800  0x88ff     256  edge_column_page
 ; 0x8900  0x897f     128  edge_level_page

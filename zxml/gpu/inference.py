@@ -23,10 +23,12 @@ from zxml.ir import (
     IntArray,
     IntegerModel,
     Layer,
+    Looks,
     PatchConv,
     PatchSum,
     Pool,
     Requant,
+    looked_again,
     sources,
 )
 from zxml.reference import Answers, Pictures, Values, answer
@@ -36,6 +38,7 @@ PICTURE_SHAPE = (28, 28)
 
 Shape = tuple[int, ...]
 Answering = Callable[[IntegerModel], Answers]
+Upload = tuple[str, list[Any]]  # a kernel's name, and its arguments on the device after the input, the output and the count
 
 
 def answering(queue: Any, pictures: Pictures) -> Answering:
@@ -84,9 +87,13 @@ class Inference:
         for start in range(0, max(1, self._count), step):
             end = min(start + step, self._count)
             values = [self._picture_buffer(start, end)]
-            for number, (launch, source) in enumerate(zip(launches, sources(model.layers), strict=True)):
+            for number, (layer, launch, source) in enumerate(zip(model.layers, launches, sources(model.layers), strict=True)):
                 out = np.empty((end - start, *shapes[number]), np.int32)
-                values.append(self._apply(launch, values[source + 1], out.size))
+                if isinstance(layer, Looks):
+                    again = [(launches[i], (end - start) * int(np.prod(shapes[i]))) for i in looked_again(model.layers)]
+                    values.append(self._look(layer, again, values[0], values[source + 1], end - start))
+                else:
+                    values.append(self._apply(launch, values[source + 1], out.size))
                 if number in wanted:
                     cl.enqueue_copy(self._queue, out, values[-1])
                     found[number].append(out)
@@ -96,12 +103,21 @@ class Inference:
             for layer, parts in zip(model.layers, found, strict=True)
         }
 
+    def _look(self, layer: Looks, again: list[tuple[Upload, int]], pictures: Any, scores: Any, count: int) -> Any:
+        """Enqueue further looks and return the buffer of all scores; again: launches, and how many values each gives."""
+        for shift in layer.shifts:
+            look = self._apply(("move", [np.int32(step) for step in shift]), pictures, count * int(np.prod(PICTURE_SHAPE)))
+            for launch, size in again:
+                look = self._apply(launch, look, size)
+            scores = self._apply(("add", [look, np.int32(layer.sum_bits)]), scores, again[-1][1])
+        return scores
+
     def _picture_buffer(self, start: int, end: int) -> Any:
         if (start, end) not in self._uploaded:
             self._uploaded = {(start, end): self._buffer(self._pictures[start:end])}
         return self._uploaded[start, end]
 
-    def _upload(self, launch: Launch) -> tuple[str, list[Any]]:
+    def _upload(self, launch: Launch) -> Upload:
         return launch.kernel, [
             self._buffer(value) if isinstance(value, np.ndarray) else np.int32(value) for value in launch.arguments
         ]
@@ -110,7 +126,7 @@ class Inference:
         flags = cl.mem_flags.READ_ONLY | cl.mem_flags.COPY_HOST_PTR
         return cl.Buffer(self._queue.context, flags, hostbuf=np.ascontiguousarray(values, np.int32))
 
-    def _apply(self, launch: tuple[str, list[Any]], taken: Any, size: int) -> Any:
+    def _apply(self, launch: Upload, taken: Any, size: int) -> Any:
         """Enqueue a layer's kernel and return the buffer that it fills with `size` values."""
         name, arguments = launch
         out = cl.Buffer(self._queue.context, cl.mem_flags.READ_WRITE, 4 * max(1, size))
@@ -135,14 +151,16 @@ def launch_of(layer: Layer, taken: Shape) -> Launch:
             return Launch("codebook", (code, taken[2]))
         case CodeSum(table=table, bias=bias, sum_bits=bits):
             return Launch("code_sum", (table, bias, *table.shape, bits))
-        case Conv(weight=weight, bias=bias, sum_bits=bits):
-            return Launch("conv", (weight, bias, *taken, len(bias), bits))
+        case Conv(weight=weight, bias=bias, sum_bits=bits, stride=stride):
+            return Launch("conv", (weight, bias, *taken, len(bias), stride, bits))
         case Dense(weight=weight, bias=bias, sum_bits=bits):
             return Launch("dense", (weight, bias, *weight.shape, bits))
         case Requant(shift=shift, levels=levels):
             return Launch("requant", (shift, levels))
         case Exit(gap=gap):
             return Launch("leave", (taken[0], gap))
+        case Looks():
+            return Launch("add", ())
         case ArgMax():
             return Launch("arg_max", (taken[0],))
         case _:

@@ -18,7 +18,7 @@ from zxml.gpu.inference import answering
 from zxml.gpu.schedule import step_rates
 from zxml.gpu.tower import Tower
 from zxml.gpu.trainer import Trained, count_steps, measure
-from zxml.ir import PICTURE, PICTURE_SIDE, ArgMax, Exit, IntegerModel, Layer
+from zxml.ir import PICTURE, PICTURE_SIDE, ArgMax, Exit, IntegerModel, Layer, Looks
 from zxml.quant.cascade import choose_gaps
 from zxml.spec import InputSpec, ModelSpec
 
@@ -76,12 +76,19 @@ def train_cascade(
 
 
 def assemble(spec: ModelSpec, parts: list[tuple[Layer, ...]], dataset: Dataset) -> IntegerModel:
-    """Return the cascade of the towers' layers, with gaps that send on as many validation pictures as the spec says."""
+    """Return the cascade of the towers' layers, with gaps that send on as many validation pictures as the spec says.
+
+    The last tower of the spec, if it is there, gets its further looks.
+    """
     layers = list(parts[0])
     for number, part in enumerate(parts[1:], 1):
         layers += [Exit(f"sure{number}", 0, PICTURE), *part]
+    shifts = spec.towers[-1].looks if len(parts) == len(spec.towers) else ()
+    if shifts:
+        first, scores = parts[-1][0].name, parts[-1][-1].name
+        layers += [Exit(f"sure{len(parts)}", 0, scores), Looks(f"{prefix(len(parts) - 1)}looks", first, shifts)]
     model = IntegerModel(spec.name, spec.seed, (*layers, ArgMax("digit")))
-    return choose_gaps(model, dataset.validation_images, spec.second_looks[: len(parts) - 1])
+    return choose_gaps(model, dataset.validation_images, spec.second_looks[: len(parts) - 1 + bool(shifts)])
 
 
 class _Run:

@@ -21,6 +21,7 @@ from zxml.ir.layers import (
     Exit,
     IntArray,
     Layer,
+    Looks,
     PatchConv,
     PatchSum,
     Pool,
@@ -28,7 +29,7 @@ from zxml.ir.layers import (
     Window,
     wrap,
 )
-from zxml.ir.model import PICTURE, IntegerModel, sources
+from zxml.ir.model import PICTURE, IntegerModel, looked_again, sources
 from zxml.ir.ranges import LayerRange, Range
 
 __all__ = [
@@ -46,6 +47,7 @@ __all__ = [
     "IntegerModel",
     "Layer",
     "LayerRange",
+    "Looks",
     "PatchConv",
     "PatchSum",
     "Pool",
@@ -53,6 +55,7 @@ __all__ = [
     "Requant",
     "Window",
     "load",
+    "looked_again",
     "save",
     "sources",
     "wrap",

@@ -45,6 +45,8 @@ def _from_arrays(arrays: dict[str, NDArray[Any]]) -> IntegerModel:
         values = {key: value for key, value in entry.items() if key != "kind"}
         if "window" in values:
             values["window"] = Window(**values["window"])
+        if "shifts" in values:
+            values["shifts"] = tuple((down, right) for down, right in values["shifts"])
         prefix = values["name"] + "."
         values |= {key.removeprefix(prefix): array for key, array in arrays.items() if key.startswith(prefix)}
         layers.append(kinds[entry["kind"]](**values))

@@ -164,13 +164,35 @@ class Exit:
 
 
 @dataclass(frozen=True, eq=False)
+class Looks:
+    """Further looks at the picture, each moved by a pixel: their scores are added to those of the first look.
+
+    out[u] = wrap(in[u] + sum over shifts (dy, dx) of scores_(dy, dx)[u], 16)
+
+    scores_(dy, dx) is what the layers from `again`, which takes the picture, to the one that gave `in` put out for the picture
+    moved down by dy and right by dx: pixels that leave it are lost, and blank ones come in.
+
+    shifts: one or more, of -1, 0 or 1 each.
+    """
+
+    name: str
+    again: str
+    shifts: tuple[tuple[int, int], ...]
+
+    @property
+    def sum_bits(self) -> int:
+        """The bits of its sums."""
+        return 16
+
+
+@dataclass(frozen=True, eq=False)
 class ArgMax:
     """The index of the greatest score; of equal scores the first wins."""
 
     name: str
 
 
-Layer = PatchSum | PatchConv | Pool | Codebook | CodeSum | Conv | Requant | Dense | Exit | ArgMax
+Layer = PatchSum | PatchConv | Pool | Codebook | CodeSum | Conv | Requant | Dense | Exit | Looks | ArgMax
 
 
 def wrap(values: NDArray[np.int64], bits: int) -> NDArray[np.int64]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import assert_never
 
 from zxml.errors import SpecError
@@ -21,6 +22,7 @@ from zxml.ir.layers import (
     Exit,
     IntArray,
     Layer,
+    Looks,
     PatchConv,
     PatchSum,
     Pool,
@@ -50,6 +52,13 @@ class IntegerModel:
     def classes(self) -> int:
         """How many scores there are."""
         return self.ranges()[-2].shape[0]
+
+    @property
+    def nets(self) -> int:
+        """How many nets the model is a cascade of: after an Exit comes the next one, or further looks with the same."""
+        return 1 + sum(
+            isinstance(layer, Exit) and not isinstance(after, Exit | Looks) for layer, after in pairwise(self.layers[:-1])
+        )
 
     def ranges(self) -> list[LayerRange]:
         """Return each layer's proved range, in order."""
@@ -84,6 +93,15 @@ def sources(layers: tuple[Layer, ...]) -> Iterator[int]:
         yield numbers[before.source] if isinstance(before, Exit) else number - 1
 
 
+def looked_again(layers: tuple[Layer, ...]) -> range:
+    """Return the numbers of the layers that each further look runs again; of a model without Looks none."""
+    names, taken = [layer.name for layer in layers], list(sources(layers))
+    for number, layer in enumerate(layers):
+        if isinstance(layer, Looks):
+            return range(names.index(layer.again), taken[number] + 1)
+    return range(0)
+
+
 def nbytes(layer: Layer) -> int:
     """Return the least bytes that hold the layer's integers, at whole bits an entry."""
     match layer:
@@ -93,7 +111,7 @@ def nbytes(layer: Layer) -> int:
             return -(-(_bits(weight) * weight.size + _bits(bias) * bias.size) // 8)
         case PatchConv(table=table) | Codebook(code=table):
             return -(-_bits(table) * table.size // 8)
-        case Requant() | ArgMax() | Pool() | Exit():
+        case Requant() | ArgMax() | Pool() | Exit() | Looks():
             return 0
         case _:
             assert_never(layer)
@@ -116,6 +134,31 @@ def check(model: IntegerModel) -> None:
             )
         source = list(sources(model.layers[: number + 1]))[number]
         shapes.append(_checked_shape(model.name, layer, shapes[source] if source >= 0 else None))
+        if isinstance(layer, Looks):
+            _check_looks(model, number, layer)
+
+
+def _check_looks(model: IntegerModel, number: int, looks: Looks) -> None:
+    """Raise SpecError unless a Looks stands where further looks can be had."""
+    where, layers = f"{model.name}: layer {looks.name}", model.layers
+    names, taken = [layer.name for layer in layers], list(sources(layers[: number + 1]))
+    shifts, last = looks.shifts, taken[number]
+    if not shifts or any(len(shift) != 2 or not {*shift} <= {-1, 0, 1} for shift in shifts):
+        raise SpecError(f"{where}: shifts must be one or more pairs of -1, 0 or 1, got {shifts}")
+    if any(not isinstance(layer, Exit) for layer in layers[last + 1 : number]):
+        raise SpecError(f"{where}: adds to the newest scores; let the Exit before it name them, not {names[last]!r}, as source")
+    if looks.again not in names[: last + 1] or taken[names.index(looks.again)] != -1:
+        raise SpecError(f"{where}: again must be an earlier layer that takes the picture, got {looks.again!r}")
+    run = range(names.index(looks.again), last + 1)
+    if any(isinstance(layers[again], Exit) for again in run):
+        raise SpecError(f"{where}: looks with one net, and from {looks.again!r} to {names[last]!r} there is an Exit")
+    for layer in layers[number + 1 :]:
+        if isinstance(layer, Looks):
+            raise SpecError(f"{where}: a model has one Looks, and {layer.name} is another; give their shifts to one")
+        if isinstance(layer, Exit) and layer.source in (names[again] for again in run):
+            raise SpecError(
+                f"{model.name}: layer {layer.name}: source {layer.source!r} is another in each look; name 'picture'"
+            )
 
 
 def _checked_shape(model: str, layer: Layer, taken: Shape | None) -> Shape:
@@ -128,6 +171,8 @@ def _checked_shape(model: str, layer: Layer, taken: Shape | None) -> Shape:
     wanted_map = isinstance(layer, Pool | Codebook | Conv)
     if wanted_map and (taken is None or len(taken) != 3):
         raise SpecError(f"{where}: {type(layer).__name__} takes a map of rows, columns and channels, got shape {taken}")
+    if isinstance(layer, Looks) and taken is not None and len(taken) != 1:
+        raise SpecError(f"{where}: Looks takes scores, got shape {taken}")
     if isinstance(layer, Codebook) and taken is not None and taken[2] < CODE_BITS:
         raise SpecError(f"{where}: Codebook takes {CODE_BITS} bits or more a place, got {taken[2]}")
     for field, shape in _wanted_shapes(layer, taken or ()).items():
@@ -158,7 +203,7 @@ def _wanted_shapes(layer: Layer, taken: Shape) -> dict[str, Shape]:
             return {"weight": (PATCH_SIDE, PATCH_SIDE, taken[2], len(layer.bias)), "bias": (len(layer.bias),)}
         case Dense():
             return {"weight": (size, len(layer.bias)), "bias": (len(layer.bias),)}
-        case Requant() | ArgMax() | Pool() | Exit():
+        case Requant() | ArgMax() | Pool() | Exit() | Looks():
             return {}
         case _:
             assert_never(layer)
@@ -177,7 +222,7 @@ def _shape_out(layer: Layer, taken: Shape) -> Shape:
             return (*((side - PATCH_SIDE) // stride + 1 for side in taken[:2]), len(bias))
         case PatchSum(bias=bias) | CodeSum(bias=bias) | Dense(bias=bias):
             return (len(bias),)
-        case Requant():
+        case Requant() | Looks():
             return taken
         case Exit() | ArgMax():
             return (1,)

@@ -17,6 +17,7 @@ from zxml.ir.layers import (
     Dense,
     Exit,
     Layer,
+    Looks,
     PatchConv,
     PatchSum,
     Pool,
@@ -95,6 +96,8 @@ def _layer_range(layer: Layer, lows: Ends, highs: Ends) -> tuple[Ends, Ends, Lay
         case Requant(shift=shift, levels=levels):
             low, high = (((ends >> shift) + 1).clip(0, levels) for ends in (lows, highs))
             return low, high, _plain(layer.name, low, high)
+        case Looks(shifts=shifts, sum_bits=bits):
+            return _sum_range(layer.name, lows * (1 + len(shifts)), highs * (1 + len(shifts)), bits)
         case ArgMax() | Exit():
             low = np.zeros(1, np.int64)
             high = low + (1 if isinstance(layer, Exit) else len(lows) - 1)

@@ -8,16 +8,16 @@ from dataclasses import replace
 import numpy as np
 
 from zxml.ir import Exit, IntegerModel
-from zxml.reference import Pictures, Values, trace
+from zxml.reference import Pictures, Values, trace_layers
 
 GREATEST_GAP = 0xFFFF  # scores are 16 bits
 
 
 def choose_gaps(model: IntegerModel, pictures: Pictures, shares: Sequence[float]) -> IntegerModel:
     """Return the model with each exit's gap as large as lets at most a share of all pictures go on; shares: one an exit."""
-    outputs, layers = list(trace(model, pictures).values()), list(model.layers)
-    going = np.ones(len(pictures), bool)
+    layers, going = list(model.layers), np.ones(len(pictures), bool)
     exits = [number for number, layer in enumerate(layers) if isinstance(layer, Exit)]
+    outputs = trace_layers(model.layers[: max(exits, default=0)], pictures.astype(np.int64))
     for number, share in zip(exits, shares, strict=True):
         gaps = score_gaps(outputs[number - 1])
         found = largest_gap(gaps[going], int(share * len(pictures)))

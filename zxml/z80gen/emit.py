@@ -17,7 +17,7 @@ from zxml.files import product_folder, write_whole
 from zxml.ir import PICTURE
 from zxml.z80gen.assemble import Assembly, assemble
 from zxml.z80gen.kernel import Section
-from zxml.z80gen.plan import Plan
+from zxml.z80gen.plan import Plan, asks_haste, keeps_picture, looked_steps
 from zxml.z80gen.writer import AsmWriter
 
 LICENCE = "SPDX-License-Identifier: 0BSD"
@@ -93,27 +93,62 @@ def _classify(plan: Plan) -> str:
     writer = AsmWriter()
     writer.comment("classify - read the digit in a picture")
     writer.comment("In         hl = picture: 28 rows of 4 bytes, bit 7 is the leftmost pixel")
-    writer.comment("Out        a = digit; scores = one word a digit")
+    hasty = any(asks_haste(plan.steps, number) for number in range(len(plan.steps)))
+    writer.comment(f"Out        a = digit{', or 255 as classify_haste says' if hasty else ''}; scores = one word a digit")
     writer.comment("Clobbers   af bc de hl ix")
     writer.comment(f"T-states   {plan.tstates_mean:,.0f} on average, at most {plan.tstates_worst:,}")
     writer.label("classify")
-    if plan.keeps_picture:
+    keeps, look = keeps_picture(plan.steps), looked_steps(plan.steps)
+    if keeps:
         writer.op("ld   (classify_picture), hl")
     for number, step in enumerate(plan.steps):
-        writer.label(f"classify_{number}", f"{step.name}: {step.kernel.name}")
+        if number not in look[1:]:
+            _label_step(writer, plan, number)
         if number and step.kernel.takes == PICTURE:
             writer.op("ld   hl, (classify_picture)")
-        for line in step.kernel.calls(step.part):
-            writer.op(line)
-        if step.is_exit:
-            writer.label(f"classify_{number}_exit", "carry: the answer is given, a = digit")
-            writer.op("ret  c")
+        if number not in look:
+            _write_calls(writer, plan, number)
+        elif number == look.start:
+            writer.op("call classify_look")
     writer.label(f"classify_{len(plan.steps)}")
     writer.op("ret")
-    if plan.keeps_picture:
+    if look:
+        _write_look(writer, plan)
+    if keeps:
         writer.label("classify_picture", "address")
         writer.op("defs 2")
+    writer.label("classify_haste", "255: a caller in haste, who gets a = 255 where much time may be needed yet; else 0")
+    writer.op("defb 0")
     return writer.text()
+
+
+def _write_look(writer: AsmWriter, plan: Plan) -> None:
+    """Write the subroutine that looks at a picture, hl, with the steps that further looks have in common with the first."""
+    look = looked_steps(plan.steps)
+    writer.label("classify_look", "hl = picture, as it is or moved; its scores are left in scores")
+    for number in look:
+        if number > look.start:
+            _label_step(writer, plan, number)
+        _write_calls(writer, plan, number)
+    writer.op("ret")
+
+
+def _label_step(writer: AsmWriter, plan: Plan, number: int) -> None:
+    step = plan.steps[number]
+    writer.label(f"classify_{number}", f"{step.name}: {step.kernel.name}")
+
+
+def _write_calls(writer: AsmWriter, plan: Plan, number: int) -> None:
+    """Write the code that runs a step, and what follows it if it is an exit."""
+    step = plan.steps[number]
+    for line in step.kernel.calls(step.part):
+        writer.op(line)
+    if step.is_exit:
+        writer.label(f"classify_{number}_exit", "carry: the answer is given, a = digit")
+        writer.op("ret  c")
+    if asks_haste(plan.steps, number):
+        for op in ("ld   a, (classify_haste)", "or   a", "ret  nz"):
+            writer.op(op)
 
 
 def _clear(folder: Path) -> None:

@@ -28,6 +28,7 @@ from zxml.ir import (
     IntArray,
     IntegerModel,
     Layer,
+    Looks,
     PatchConv,
     PatchSum,
     Pool,
@@ -69,7 +70,7 @@ def ones(*shape: int) -> IntArray:
 
 
 def example_nets() -> tuple[IntegerModel, ...]:
-    """Return nets that have a part for each kernel: layers on pixels, on features, and a cascade with convolutions."""
+    """Return nets that have a part for each kernel: layers on pixels, on features, a cascade with convolutions, and looks."""
     features = np.ones((512, 8), np.int32)
     features[0] = 0
     front: tuple[Layer, ...] = (PatchConv("front", WINDOW, features), Pool("front_pool"))
@@ -95,6 +96,7 @@ def example_nets() -> tuple[IntegerModel, ...]:
         IntegerModel("pixels", 0, (*pixels, *scores)),
         IntegerModel("features", 0, (*front, *units, *scores)),
         IntegerModel("cascade", 0, (*front, *quick, *convs)),
+        IntegerModel("looks", 0, (*pixels, scores[0], Looks("looks", "hidden", ((0, -1), (0, 1))), scores[1])),
     )
 
 

@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from zxml.errors import PlanError
-from zxml.ir import PICTURE, PICTURE_SIDE, Exit, IntegerModel, Range, sources
-from zxml.reference import Pictures, batches, trace
+from zxml.ir import PICTURE, PICTURE_SIDE, Exit, IntegerModel, Layer, Looks, Range, looked_again, sources
+from zxml.reference import Pictures, batches, move, trace_layers
 from zxml.z80gen.cost import Cost
 from zxml.z80gen.kernel import Kernel, Part, Place, Section, Values
 from zxml.z80gen.kernels import KERNELS
@@ -18,6 +18,9 @@ from zxml.z80gen.target import SPECTRUM_48K, Target
 
 RET_TSTATES, LEAVE_TSTATES, STAY_TSTATES = 10, 11, 5  # classify's own: ret; ret c, taken and not
 PICTURE_TSTATES = 16  # keeping the picture's address, or taking it again
+LOOK_TSTATES, LOOK_NBYTES = 27, 4  # call classify_look, and its ret
+HASTE_TSTATES = 1_000_000  # after an exit: where more may follow, classify looks whether its caller is in haste
+NO_HASTE_TSTATES, HASTE_NBYTES = 22, 5  # that, where it is not
 
 
 @dataclass(frozen=True)
@@ -54,6 +57,12 @@ class Step:
         """Whether it may end the classification."""
         return isinstance(self.part.layers[-1], Exit)
 
+    @property
+    def looks(self) -> Looks | None:
+        """The further looks, if it is they."""
+        last = self.part.layers[-1]
+        return last if isinstance(last, Looks) else None
+
 
 @dataclass(frozen=True)
 class Rejected:
@@ -64,11 +73,23 @@ class Rejected:
 
 
 class Trace:
-    """Of some pictures: what they are and what each layer puts out, in order, and what each layer takes."""
+    """Of some pictures: what they are and what each layer puts out, in order, and what each layer takes.
 
-    def __init__(self, model: IntegerModel, pictures: Pictures) -> None:
-        self.outputs = [pictures.astype(np.int64), *trace(model, pictures).values()]
-        self.taken = [self.outputs[source + 1] for source in sources(model.layers)]
+    going: the numbers of those that come to the further looks, (m,); looks: of each of these, what its layers make of them.
+    """
+
+    def __init__(self, layers: tuple[Layer, ...], pictures: Values) -> None:
+        self.outputs = [pictures, *trace_layers(layers, pictures)]
+        self.taken = [self.outputs[source + 1] for source in sources(layers)]
+        going, self.looks, again = np.ones(len(pictures), bool), list[Trace](), looked_again(layers)
+        for layer, values in zip(layers, self.outputs[1:], strict=True):
+            if isinstance(layer, Looks):
+                moved = (move(pictures[going], *shift) for shift in layer.shifts if going.any())
+                self.looks = [Trace(layers[again.start : again.stop], each) for each in moved]
+                break
+            if isinstance(layer, Exit):
+                going &= values[:, 0] == 0
+        self.going = np.flatnonzero(going)
 
 
 @dataclass(frozen=True, eq=False)
@@ -90,9 +111,14 @@ class Plan:
         return sum(placed.section.nbytes for placed in self.placed if placed.section.source in ours)
 
     @property
-    def keeps_picture(self) -> bool:
-        """Whether a step after the first takes the picture again."""
-        return any(step.kernel.takes == PICTURE for step in self.steps[1:])
+    def costs(self) -> list[tuple[Step, str, int]]:
+        """Each step with its T-states as a formula, and the most of them, without what classify itself takes."""
+        found = []
+        for number, step in enumerate(self.steps):
+            names = " + ".join(self.steps[again].name for again in looked_steps(self.steps))
+            further = f" +{len(step.looks.shifts)} x ({LOOK_TSTATES} + {names})" if step.looks else ""
+            found.append((step, f"{step.cost}{further}", _worst(self.steps, number)))
+        return found
 
     @property
     def program_end(self) -> int:
@@ -101,30 +127,32 @@ class Plan:
 
     def tstates(self, pictures: Pictures) -> Values:
         """Return the exact T-states that each picture takes on uncontended memory, (n,), classify's CALL excluded."""
-        parts = (Trace(self.model, part) for part in batches(pictures))
+        parts = (Trace(self.model.layers, part.astype(np.int64)) for part in batches(pictures))
         return np.concatenate([self.tstates_of(part) for part in parts])
 
     def tstates_of(self, seen: Trace) -> Values:
         """Return `tstates` from what the layers put out."""
-        total = np.full(len(seen.outputs[0]), RET_TSTATES + PICTURE_TSTATES * self.keeps_picture, np.int64)
-        runs = np.ones(len(total), np.int64)  # 0 once a picture has left
-        for step, first, last in _spans(self.steps):
-            total += runs * step.cost.tstates(
-                step.kernel.count(step.part, seen.taken[first], seen.outputs[first + 1 : last + 1])
-            )
-            total += runs * PICTURE_TSTATES * (first > 0 and step.kernel.takes == PICTURE)
+        total = np.full(len(seen.outputs[0]), RET_TSTATES + PICTURE_TSTATES * keeps_picture(self.steps), np.int64)
+        runs, again = np.ones(len(total), np.int64), looked_steps(self.steps)  # runs: 0 once a picture has left
+        for number, (step, last, spent) in enumerate(_spent(self.steps, seen)):
+            total += runs * (spent + _around(self.steps, number))
+            if step.looks:
+                for look in seen.looks:
+                    each = (spent for _, _, spent in _spent(self.steps[again.start : again.stop], look))
+                    total[seen.going] += sum(each, np.int64(LOOK_TSTATES))
             if step.is_exit:
                 leaves = seen.outputs[last][:, 0]
-                total += runs * np.where(leaves, LEAVE_TSTATES - RET_TSTATES, STAY_TSTATES)
+                total += runs * np.where(leaves, LEAVE_TSTATES - RET_TSTATES, _stay(self.steps, number))
                 runs = runs * (1 - leaves)
         return total
 
     @property
     def tstates_worst(self) -> int:
         """No picture takes more T-states than this."""
-        fixed = RET_TSTATES + STAY_TSTATES * sum(step.is_exit for step in self.steps)
-        again = sum(step.kernel.takes == PICTURE for step in self.steps[1:])
-        return fixed + PICTURE_TSTATES * (self.keeps_picture + again) + sum(step.cost.worst for step in self.steps)
+        numbers = range(len(self.steps))
+        own = sum(_around(self.steps, number) + _stay(self.steps, number) for number in numbers)
+        fixed = RET_TSTATES + PICTURE_TSTATES * keeps_picture(self.steps) + own
+        return fixed + sum(_worst(self.steps, number) for number in numbers)
 
     def memory_map(self) -> str:
         """Return a table of what lies where."""
@@ -140,7 +168,7 @@ def plan(model: IntegerModel, pictures: Pictures, program: Program = NO_PROGRAM,
     rejected: list[Rejected] = []
     too_large: list[Rejected] = []
     plans = []
-    seen = Trace(model, pictures)
+    seen = Trace(model.layers, pictures.astype(np.int64))
     for steps in _chains(model, rejected):
         name = " + ".join(step.kernel.name for step in steps)
         try:
@@ -162,9 +190,11 @@ def plan(model: IntegerModel, pictures: Pictures, program: Program = NO_PROGRAM,
 
 def sections_of(steps: tuple[Step, ...], program: Program) -> list[tuple[str, Section]]:
     """Return all that has to be placed, each with what needs it; the code that calls the kernels in turn is one of them."""
-    size = 1 + sum(3 * len(step.kernel.calls(step.part)) + step.is_exit for step in steps)
+    size = 2 + sum(3 * len(step.kernel.calls(step.part)) + step.is_exit for step in steps)  # with ret, and classify_haste
     again = sum(step.kernel.takes == PICTURE for step in steps[1:])
-    size += 3 * again + (5 if again else 0)  # the address: 3 bytes to keep it, 3 to take it, 2 to hold it
+    size += 3 * again + 5 * keeps_picture(steps)  # the address: 3 bytes to keep it, 3 to take it, 2 to hold it
+    size += HASTE_NBYTES * sum(asks_haste(steps, number) for number in range(len(steps)))
+    size += LOOK_NBYTES * bool(looked_steps(steps))
     found = [("program", section) for section in (*program.fast, Section("classify", size, Place.FAST))]
     found += [(f"layer {step.name}", section) for step in steps for section in step.kernel.sections(step.part)]
     unique: dict[str, tuple[str, Section]] = {}
@@ -173,6 +203,51 @@ def sections_of(steps: tuple[Step, ...], program: Program) -> list[tuple[str, Se
         if known is None or known[1].nbytes < section.nbytes:  # what several kernels share comes once, as large as any needs it
             unique[section.source] = owner, section
     return [*unique.values()]
+
+
+def keeps_picture(steps: tuple[Step, ...]) -> bool:
+    """Return whether a step after the first takes the picture again."""
+    return any(step.kernel.takes == PICTURE or step.looks for step in steps[1:])
+
+
+def looked_steps(steps: tuple[Step, ...]) -> range:
+    """Return the numbers of the steps that each further look runs again, which are the subroutine classify_look."""
+    for number, step in enumerate(steps):
+        if step.looks:
+            last = max(before for before in range(number) if not steps[before].is_exit)
+            return range([each.name for each in steps].index(step.looks.again), last + 1)
+    return range(0)
+
+
+def asks_haste(steps: tuple[Step, ...], number: int) -> bool:
+    """Return whether a step is an exit after which so much may follow that a caller in haste gets no answer."""
+    later = sum(_worst(steps, after) for after in range(number + 1, len(steps)))
+    return steps[number].is_exit and later > HASTE_TSTATES
+
+
+def _worst(steps: tuple[Step, ...], number: int) -> int:
+    """Return the most T-states of a step, with those of further looks."""
+    step = steps[number]
+    look = LOOK_TSTATES + sum(steps[again].cost.worst for again in looked_steps(steps))
+    return step.cost.worst + (look * len(step.looks.shifts) if step.looks else 0)
+
+
+def _around(steps: tuple[Step, ...], number: int) -> int:
+    """Return what classify itself takes for a step that runs: to take the picture again, and to call what looks use too."""
+    takes_again = number > 0 and steps[number].kernel.takes == PICTURE
+    return PICTURE_TSTATES * takes_again + LOOK_TSTATES * (number in looked_steps(steps)[:1])
+
+
+def _stay(steps: tuple[Step, ...], number: int) -> int:
+    """Return what classify takes after a step to go on, if that is an exit."""
+    return STAY_TSTATES * steps[number].is_exit + NO_HASTE_TSTATES * asks_haste(steps, number)
+
+
+def _spent(steps: tuple[Step, ...], seen: Trace) -> Iterator[tuple[Step, int, Values]]:
+    """Yield each step with the number of its last output in a trace, and the T-states of its kernel for each picture."""
+    for step, first, last in _spans(steps):
+        counts = step.kernel.count(step.part, seen.taken[first], seen.outputs[first + 1 : last + 1])
+        yield step, last, step.cost.tstates(counts)
 
 
 def _spans(steps: tuple[Step, ...]) -> Iterator[tuple[Step, int, int]]:

@@ -80,11 +80,11 @@ kernel void code_sum(global const int *in, global int *out, uint count, global c
 }
 
 kernel void conv(global const int *in, global int *out, uint count, global const int *weight, global const int *bias, uint in_rows,
-                 uint in_cols, uint channels, uint units, uint bits)
+                 uint in_cols, uint channels, uint units, uint stride, uint bits)
 {
     START
-    const uint rows = in_rows - WINDOW + 1, cols = in_cols - WINDOW + 1;
-    const uint unit = item % units, place = item / units, x = place % cols, y = place / cols % rows;
+    const uint rows = (in_rows - WINDOW) / stride + 1, cols = (in_cols - WINDOW) / stride + 1;
+    const uint unit = item % units, place = item / units, x = place % cols * stride, y = place / cols % rows * stride;
     global const int *map = in + ((place / cols / rows * in_rows + y) * in_cols + x) * channels;
     uint sum = bias[unit];
     for (uint k = 0; k < WINDOW * WINDOW; k++)
@@ -120,6 +120,20 @@ kernel void leave(global const int *in, global int *out, uint count, uint classe
         most = max(most, score);
     }
     out[item] = most - second >= gap;
+}
+
+kernel void move(global const int *in, global int *out, uint count, int down, int right)
+{
+    START
+    const int x = (int)(item % SIDE) - right, y = (int)(item / SIDE % SIDE) - down;
+    const bool inside = x >= 0 && x < SIDE && y >= 0 && y < SIDE;
+    out[item] = inside ? in[(int)item - down * SIDE - right] : 0;
+}
+
+kernel void add(global const int *in, global int *out, uint count, global const int *more, uint bits)
+{
+    START
+    out[item] = wrap((uint)in[item] + (uint)more[item], bits);
 }
 
 kernel void arg_max(global const int *in, global int *out, uint count, uint classes)

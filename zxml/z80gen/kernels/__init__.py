@@ -17,6 +17,7 @@ from zxml.z80gen.kernels.exit_gap import EXIT_GAP
 from zxml.z80gen.kernels.front_bits import FRONT_BITS
 from zxml.z80gen.kernels.front_codes import front_codes
 from zxml.z80gen.kernels.hidden_bits import FORMS, hidden_bits
+from zxml.z80gen.kernels.looks import LOOKS
 
 KERNELS: tuple[Kernel, ...] = (
     *(edge_sum(batch) for batch in BATCHES),
@@ -33,5 +34,6 @@ KERNELS: tuple[Kernel, ...] = (
     BIT_SUM,
     BIT_SUM_4BIT,
     *(hidden_bits(form, batch) for form in FORMS for batch in BATCHES),
+    LOOKS,
     ARG_MAX,
 )

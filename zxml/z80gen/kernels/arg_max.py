@@ -21,12 +21,8 @@ def _fits(part: Part) -> str | None:
     return None
 
 
-def _units(part: Part) -> int:
-    return len(part.before.bias) if part.before and hasattr(part.before, "bias") else 0
-
-
 def _cost(part: Part) -> Cost:
-    others = _units(part) - 1
+    others = part.shape[0] - 1
     return Cost(NBYTES + DIGIT_NBYTES, 79 + 59 * others, (Term("later score that is greater", 36, others),))
 
 
@@ -36,7 +32,7 @@ def _count(part: Part, inputs: Values, outputs: list[Values]) -> Counts:
 
 
 def _constants(part: Part) -> dict[str, int]:
-    return {"ARG_MAX_UNITS": _units(part)}
+    return {"ARG_MAX_UNITS": part.shape[0]}
 
 
 def _sections(part: Part) -> tuple[Section, ...]:
