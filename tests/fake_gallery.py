@@ -20,23 +20,34 @@ FAST_ADDR = 0x8000
 FAST = ("app/timing", "app/normalise", "app/memory")
 COLD = tuple(source for source in SOURCES if "/" in source)  # those that lie below asm/
 TEXT_NET = "784 pixels-60-10, 98.5 %"
+FAKE_TSTATES, TURN_TSTATES = 780, 24  # classify without its delay, and a turn of that
+THINK_TSTATES = 65_536 * TURN_TSTATES + 13
 Pixels = NDArray[np.uint8]
 
 
 @dataclass(frozen=True)
 class Show:
-    """One picture of the gallery: what it is, what the net says, and how many turns of its delay that takes."""
+    """One picture of the gallery: what it is, what the net says, and how many turns of its delay that takes.
+
+    think: 0 where the net answers in haste; else THINK_TSTATES come so often after its delay, but not in haste.
+    """
 
     label: int
     digit: int
     scores: Sequence[int]
     turns: int = 2600
+    think: int = 0
 
 
-def show(label: int, digit: int | None = None, turns: int = 2600) -> Show:
+def show(label: int, digit: int | None = None, turns: int = 2600, think: int = 0) -> Show:
     """Return a show whose scores fall with the distance from the digit read."""
     read = label if digit is None else digit
-    return Show(label, read, [60_000 - 1_000 * (i - read) ** 2 for i in range(10)], turns)
+    return Show(label, read, [60_000 - 1_000 * (i - read) ** 2 for i in range(10)], turns, think)
+
+
+def tstates(shown: Show) -> int:
+    """Return the T-states that classify takes."""
+    return FAKE_TSTATES + shown.turns * TURN_TSTATES + (24 + shown.think * THINK_TSTATES if shown.think else 0)
 
 
 def picture(label: int) -> Pixels:
@@ -70,6 +81,7 @@ def source(shows: Sequence[Show], pictures: Sequence[Pixels] | None = None) -> s
         CLASSIFY,
     ]
     lines += ["fake_digits:", *_rows("defb", [each.digit for each in shows])]
+    lines += ["fake_think:", *_rows("defb", [each.think for each in shows])]
     lines += ["fake_turns:", *_rows("defw", [each.turns for each in shows])]
     lines += ["fake_scores:", *_rows("defw", [score for each in shows for score in each.scores])]
     return "\n".join([*lines, ""])
@@ -128,10 +140,31 @@ classify_turn:
         or   c
         jp   nz, classify_turn
         pop  hl
-        ld   de, fake_digits
+        ld   d, h
+        ld   e, l
+        ld   bc, fake_think
+        add  hl, bc
+        ld   a, (hl)
+        or   a
+        jr   z, classify_digit
+        ld   b, a
+        ld   a, (classify_haste)
+        or   a
+        ret  nz
+        ld   l, a
+        ld   h, a
+classify_slow:
+        dec  hl
+        ld   a, h
+        or   l
+        jp   nz, classify_slow
+        djnz classify_slow
+classify_digit:
+        ld   hl, fake_digits
         add  hl, de
         ld   a, (hl)
         ret
+classify_haste: defb 0
 scores: defs 20
 """
 

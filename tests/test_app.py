@@ -39,6 +39,7 @@ SCREENS = {"app_start", "gallery", "draw", "challenge", "info"}  # never return,
 # What to call every routine with, to see that it keeps its contract: numbers, or labels.
 CALLS: dict[str, list[dict[str, int | str]]] = {
     "next_key": [{}],
+    "find_kept_key": [{}],
     "look_at_pen": [{}],
     "show_stick": [{}],
     "find_second": [{"c": 3}, {"c": 9}],
@@ -70,8 +71,8 @@ CALLS: dict[str, list[dict[str, int | str]]] = {
     "draw_bars": [{"b": 3, "c": 3}, {"b": 3, "c": 8}],
     "draw_bar": [{"a": length, "de": LINE_0} for length in (0, 1, 57, 104)],
     "show_count": [{}],
-    "show_time": [{"hl": 2609}, {"hl": 6521}],
-    "print_tenths": [{"hl": 176, "c": 46, "de": LINE_0}, {"hl": 65_535, "c": 44, "de": LINE_0}],
+    "show_time": [{"hl": 2609, "e": 0}, {"hl": 6521, "e": 20}],
+    "print_decimal": [{"hl": 176, "b": 4, "c": 46, "de": LINE_0}, {"hl": 65_535, "b": 3, "c": 46, "de": LINE_0}],
     "print_places": [
         {"hl": 1234, "b": 4, "ix": "power_10000", "de": LINE_0},
         {"hl": 9, "b": 1, "ix": "power_10", "de": LINE_0},
@@ -82,6 +83,8 @@ CALLS: dict[str, list[dict[str, int | str]]] = {
     "line_address": [{"a": 0}, {"a": 191}],
     "mul_u16_u16": [{"bc": 0, "de": 0}, {"bc": 65_535, "de": 65_535}, {"bc": 4307, "de": 2609}],
     "div_u16_u8": [{"hl": 65_535, "e": 1}, {"hl": 0xFEFF, "e": 255}],
+    "read_picture": [{"hl": "text_place"}],
+    "think": [{}],
     "time_classify": [{"hl": "picture"}],
     "count_to_frame": [{}],
 }
@@ -211,11 +214,11 @@ def test_line_address_knows_every_line(program: Program) -> None:
 
 
 @given(st.integers(0, 65_535))
-def test_print_tenths_prints_any_number(program: Program, number: int) -> None:
-    call = program.call("print_tenths", {"hl": number, "c": 46, "de": LINE_0})
-    whole = str(number // 10) if number >= 10 else ""
-    assert read_text(call.memory)[0].rstrip() == f"{whole:>4}.{number % 10}"
-    assert call["de"] == LINE_0 + 6
+def test_print_decimal_prints_any_number_of_tenths_and_of_hundredths(program: Program, number: int) -> None:
+    for places, wanted in ((4, f"{number // 10:>4}.{number % 10}"), (3, f"{number // 100:>3}.{number % 100:02}")):
+        call = program.call("print_decimal", {"hl": number, "b": places, "c": 46, "de": LINE_0})
+        assert read_text(call.memory)[0].rstrip() == wanted
+        assert call["de"] == LINE_0 + 6
 
 
 @given(st.lists(st.integers(0, 65_535), min_size=10, max_size=10) | st.lists(st.integers(0, 9), min_size=10, max_size=10))

@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Mapping
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from tests.fake_gallery import picture
+from tests.feature_nets import random_cascade
 from tests.nets import random_model, random_pictures
+from zxml.ir import Exit, IntegerModel, Looks
 from zxml.reference import run
 from zxml.z80gen.program import (
     CHALLENGE_PICTURES,
     GALLERY_PICTURES,
+    PROGRAM_NBYTES,
     Facts,
     choose_hard,
     describe,
@@ -69,6 +76,25 @@ def test_the_program_tells_what_is_known_of_the_net() -> None:
 def test_every_line_of_text_fits_the_screen(facts: Facts) -> None:
     assert max(map(len, info_lines(describe(MODEL), facts))) <= 32
     assert "text_info:" in texts(describe(MODEL), info_lines(describe(MODEL), facts))
+
+
+def test_a_cascade_is_described_by_its_nets_and_looks() -> None:
+    before = random_cascade(1)
+    third = [replace(layer, name=f"third_{layer.name}") for layer in MODEL.layers[:-1]]
+    cascade = (*before.layers[:-1], Exit("sure2", 5, "picture"), *third)
+    more = (Exit("sure3", 5, "third_scores"), Looks("looks", "third_hidden", ((0, 1),) * 9))
+    digit = MODEL.layers[-1]
+    assert describe(before) == "a cascade of 2 nets"
+    assert describe(IntegerModel("thrice", 1, (*cascade, digit))) == "a cascade of 3 nets"
+    assert describe(IntegerModel("looks", 1, (*cascade, *more, digit))) == "3 nets, the last looks 10 times"
+    assert describe(IntegerModel("one", 1, (*third, *more, digit))) == "a net that looks 10 times"
+
+
+def test_the_room_for_code_and_texts_is_what_the_longest_texts_need(symbols: Mapping[str, int]) -> None:
+    longest = texts("x" * 32, ["x" * 32] * 4)
+    texts_nbytes = sum(line.count(",") + 1 for line in re.findall("defb .*", longest))
+    labels_nbytes = GALLERY_PICTURES + CHALLENGE_PICTURES
+    assert symbols["text_every"] - symbols["app_start"] + texts_nbytes + labels_nbytes == PROGRAM_NBYTES
 
 
 def test_the_same_net_gives_the_same_program() -> None:

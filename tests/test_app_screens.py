@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.app_player import BRIGHT, CANVAS, CHALLENGE_DIGITS, RED, SECOND, WHITE, FakePlayer, lamps
-from tests.fake_gallery import PROGRAM_ADDR, show, write_tape
+from tests.app_player import BRIGHT, CANVAS, CHALLENGE_DIGITS, RED, SECOND, SLOW_SHOWS, WHITE, FakePlayer, lamps
+from tests.fake_gallery import PROGRAM_ADDR, build, show, write_tape
 
 GOLDEN = Path(__file__).parent / "screens"
 
@@ -80,6 +80,24 @@ VIEWS = {
 }
 
 
+def see_thinking(player: FakePlayer) -> None:
+    player.until_thinking()
+
+
+def see_seconds(player: FakePlayer) -> None:
+    player.until(lambda: player.byte("app_shown") == 1)
+    player.run(10)
+
+
+def see_look(player: FakePlayer) -> None:
+    see_seconds(player)
+    player.draw_zero()
+    player.until_thinking(19)
+
+
+SLOW_VIEWS = {"gallery_thinking": see_thinking, "gallery_seconds": see_seconds, "draw_thinking": see_look}
+
+
 def read_png(png: bytes) -> tuple[bytes, bytes, bytes]:
     """Return a PNG's header, palette and lines, whatever its compression."""
     chunks: dict[bytes, bytes] = {}
@@ -95,6 +113,17 @@ def read_png(png: bytes) -> tuple[bytes, bytes, bytes]:
 @pytest.mark.parametrize("view", VIEWS)
 def test_golden_screens(player: FakePlayer, view: str) -> None:
     VIEWS[view](player)
+    compare(player, view)
+
+
+@pytest.mark.parametrize("view", SLOW_VIEWS)
+def test_golden_screens_of_a_net_that_thinks(tmp_path: Path, view: str) -> None:
+    player = FakePlayer(write_tape(tmp_path, SLOW_SHOWS), build(tmp_path, SLOW_SHOWS).symbols, contention=True)
+    SLOW_VIEWS[view](player)
+    compare(player, view)
+
+
+def compare(player: FakePlayer, view: str) -> None:
     path = GOLDEN / f"{view}.png"
     if os.environ.get("ZXML_WRITE_GOLDEN"):
         path.write_bytes(player.png())
@@ -159,6 +188,7 @@ def test_nothing_is_written_outside_the_memory_map(player: FakePlayer, symbols: 
     own += [range(0x5C00, 0x5C08), {23560, 23611}, range(23672, 23675)]  # the ROM's keys, flags and frames
     own += [range(symbols["memory"], symbols["app_sp"] + 2), range(symbols["bar_line"], symbols["draw_bar_end"])]
     own += [range(symbols["normalise_end"], symbols["normalise_buffers_end"]), range(symbols["scores"], symbols["scores"] + 20)]
+    own += [[symbols["classify_haste"]]]
     own += [range(symbols["timing_digit"], symbols["timing_stack"])]
     changed = {addr for addr, (old, new) in enumerate(zip(before, after, strict=True)) if old != new}
     assert not changed.difference(*own)

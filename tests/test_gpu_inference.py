@@ -29,6 +29,7 @@ from zxml.ir import (
     PatchSum,
     Pool,
     Requant,
+    Steps,
     Window,
 )
 
@@ -108,10 +109,10 @@ def test_every_kind_of_layer_gives_the_references_bits(
         "convolved",
         0,
         (
-            PatchConv("filters", window, ints(rng, 0, 1, 512, 5)),
+            PatchConv("filters", window, ints(rng, 0, 2, 512, 5)),
             Pool("pool"),
             Conv("conv", bits, ints(rng, -30, 30, 3, 3, 5, units), ints(rng, -128, 127, units), stride),
-            Requant("levels", 2, 3),
+            Steps("levels", np.sort(ints(rng, -99, 99, 3, units), axis=0)),
             Dense("scores", 16, ints(rng, -900, 900, places * units, 10), ints(rng, -50, 50, 10)),
             ArgMax("digit"),
         ),

@@ -29,7 +29,13 @@ CODES = TowerSpec(WINDOW, codes=3)
 CONVS = TowerSpec(InputSpec(3, 4, 17, 18), convs=(ConvSpec(8, pool=True), ConvSpec(16, weight_bits=2, weight_step=0.25)))
 STRIDE = TowerSpec(WINDOW, convs=(ConvSpec(8, stride=2),), hidden=HiddenSpec(units=9, levels=1))
 HIDDEN = TowerSpec(WINDOW, filters=16, hidden=HiddenSpec(units=13, levels=8))
-TOWERS = pytest.mark.parametrize("tower", [CODES, CONVS, STRIDE, HIDDEN], ids=["codes", "convs", "stride", "hidden"])
+LEVELS = TowerSpec(
+    InputSpec(3, 4, 18, 18),
+    levels=2,
+    convs=(ConvSpec(8, 1, 2, 0.25, True, 2), ConvSpec(8, 1, 2, 0.25, levels=2)),
+)
+NETS = {"codes": CODES, "convs": CONVS, "stride": STRIDE, "hidden": HIDDEN, "levels": LEVELS}
+TOWERS = pytest.mark.parametrize("tower", NETS.values(), ids=NETS)
 BATCH = 32
 
 
@@ -53,7 +59,7 @@ def start(queue: Any, tower: TowerSpec, pictures: np.ndarray, labels: np.ndarray
     return made
 
 
-@pytest.mark.parametrize("tower", [CODES, STRIDE, HIDDEN], ids=["codes", "stride", "hidden"])
+@pytest.mark.parametrize("tower", [CODES, STRIDE, HIDDEN, LEVELS], ids=["codes", "stride", "hidden", "levels"])
 def test_a_tower_learns_strokes_and_its_integer_model_knows_them(queue: Any, tower: TowerSpec) -> None:
     pictures, labels = classes_apart(BATCH, 1)
     made = start(queue, tower, pictures, labels, 0.05, 40)
@@ -75,8 +81,9 @@ def test_the_integer_model_computes_what_the_device_did(queue: Any, tower: Tower
     values = reference.trace(model, pictures)
     for number, (conv, norm) in enumerate(zip(tower.convs, made.norms, strict=True), 1):
         bits = made.space.read(norm.map, BATCH, *norm.shape)
-        np.testing.assert_array_equal(bits, values[f"conv{number}_pool" if conv.pool else f"conv{number}_bits"])
-        assert 0.05 < bits.mean() < 0.95
+        step = "pool" if conv.pool else "levels" if conv.levels > 1 else "bits"
+        np.testing.assert_array_equal(bits, values[f"conv{number}_{step}"])
+        assert 0.05 < bits.mean() < 0.95 * conv.levels
     scores = values["scores"].astype(np.float64)  # all of a picture moved by one amount, which no cross-entropy sees
     assert made.loss_sum() == pytest.approx(oracle.cross_entropy(scores, labels, tower.weight_step, 0.0) / BATCH, rel=1e-5)
 

@@ -12,7 +12,7 @@ from tests.feature_nets import CROSS, random_cascade, two_nets, with_looks
 from tests.nets import extreme_pictures, random_pictures
 from zxml import ir
 from zxml.errors import SpecError
-from zxml.ir import ArgMax, Codebook, CodeSum, Conv, Dense, Exit, IntegerModel, Looks, PatchConv, Pool, Requant, Window
+from zxml.ir import ArgMax, Codebook, CodeSum, Conv, Dense, Exit, IntegerModel, Looks, PatchConv, Pool, Requant, Steps, Window
 from zxml.reference import run, trace
 
 PICTURES = np.concatenate([extreme_pictures(), random_pictures(3, 12)])
@@ -71,6 +71,41 @@ def test_each_layer_equals_its_formula_written_out(stride: int) -> None:
             for x in range(0, 3, stride):
                 total = conv.bias + (pooled[y : y + 3, x : x + 3, :, None] * conv.weight).sum(axis=(0, 1, 2))
                 assert (out["conv"][y // stride, x // stride] == (total + 128) % 256 - 128).all()
+
+
+def few_level_model() -> IntegerModel:
+    """Return a small model of features and a convolution of three levels."""
+    rng = np.random.default_rng(9)
+    thresholds = np.sort(rng.integers(-30, 31, (2, 5)), axis=0).astype(np.int32)
+    layers = (
+        PatchConv("front", Window(7, 5, 11, 12), rng.integers(0, 3, (512, 8)).astype(np.int32)),
+        Pool("features"),
+        Conv("conv", 8, rng.integers(-1, 2, (3, 3, 8, 5)).astype(np.int32), np.arange(5, dtype=np.int32)),
+        Steps("levels", thresholds),
+        Pool("pool"),
+        Dense("scores", 16, rng.integers(0, 9, (20, 4)).astype(np.int32), np.zeros(4, np.int32)),
+        ArgMax("digit"),
+    )
+    return IntegerModel("few", 1, layers)
+
+
+def test_steps_count_the_thresholds_of_their_unit_that_a_sum_reaches() -> None:
+    model = few_level_model()
+    out, steps = trace(model, PICTURES), model.layers[3]
+    assert isinstance(steps, Steps)
+    low, high = steps.thresholds
+    assert ((out["levels"] == 0) == (out["conv"] < low)).all()
+    assert ((out["levels"] == 2) == (out["conv"] >= high)).all()
+    assert 0 < (out["levels"] == 1).mean() < 1
+    assert [(row.out.lo, row.out.hi) for row in model.ranges()[3:5]] == [(0, 2), (0, 2)]
+
+
+@pytest.mark.parametrize("thresholds", [[], [[3, 0, 0, 0, 0], [2, 0, 0, 0, 0]]])
+def test_thresholds_that_do_not_ascend_are_one_clear_line(thresholds: list[list[int]]) -> None:
+    *before, _, pool, scores, digit = few_level_model().layers
+    steps = Steps("levels", np.array(thresholds, np.int32).reshape(-1, 5))
+    with pytest.raises(SpecError, match="few: layer levels: thresholds must be one or more a unit, ascending"):
+        IntegerModel("few", 1, (*before, steps, pool, scores, digit))
 
 
 def test_a_picture_leaves_where_the_lead_is_the_gap_and_goes_on_where_it_is_one_less() -> None:

@@ -7,15 +7,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from tests.fake_gallery import PROGRAM_ADDR, Show, build, picture, show, write_tape
+from tests.fake_gallery import FAKE_TSTATES, PROGRAM_ADDR, TURN_TSTATES, Show, build, picture, show, write_tape
 from tests.pasmo import pasmo_bytes
 from zxml import spectrum
 from zxml.errors import ZxmlError
 from zxml.spectrum import Spectrum, png, read_text
 
 SHOWS = [show(7), show(5, digit=6), show(0), Show(4, 4, [9] * 10)]
-FAKE_TSTATES = 728  # classify without its delay
-TURN_TSTATES = 24
 KNOWN_TSTATES = (10_007, 40_007, 59_999, 67_991, 68_999, 69_887, 70_487, 100_007, 150_023)
 GREEN, RED, YELLOW, WHITE = 0x44, 0x42, 0x46, 0x07
 FIRST_PICTURE_FRAMES = 20

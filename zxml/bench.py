@@ -30,6 +30,7 @@ from zxml.ir import (
     PatchSum,
     Pool,
     Requant,
+    Steps,
     looked_again,
     sources,
 )
@@ -166,7 +167,7 @@ def layer_macs(layer: Layer, inputs: Shape, outputs: Shape) -> int:
             return PATCH_SIDE**2 * inputs[2] * _size(outputs)
         case Dense():
             return _size(inputs) * _size(outputs)
-        case Pool() | Codebook() | Requant() | Exit() | Looks() | ArgMax():
+        case Pool() | Codebook() | Requant() | Steps() | Exit() | Looks() | ArgMax():
             return 0
         case _:
             assert_never(layer)

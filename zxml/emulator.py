@@ -23,7 +23,7 @@ NO_C_SIMULATOR = (
     "SkoolKit's C simulator is missing, and without it a proof takes hours; install a C compiler, then "
     "`pip install --force-reinstall --no-binary skoolkit skoolkit`"
 )
-LIMIT_TSTATES = 100 * FRAME_TSTATES  # a routine that takes longer has crashed
+LIMIT_TSTATES = 1 << 29  # a routine that takes longer, two and a half minutes, has crashed
 
 
 class Cpu(Protocol):

@@ -17,6 +17,8 @@ Strokes = Sequence[Sequence[Point]]
 CANVAS_SIDE = 56
 ENTER_FRAMES = 12  # a key pressed, another screen drawn
 SETTLE_FRAMES = 20  # the last reading of a drawing
+THINK_FRAMES = 1000  # the longest that a net may think
+UNKNOWN = 15  # the second digit that the program shows where a net in haste gives no answer
 DIGITS: dict[int, Strokes] = {  # how this person writes
     1: [[(28, 6), (28, 48)]],
     2: [[(16, 18), (22, 10), (34, 10), (40, 18), (40, 22), (16, 46), (42, 46)]],
@@ -64,13 +66,19 @@ class Player(Spectrum):
         self.run(3)
 
     def draw(self, strokes: Strokes, look: Callable[[], None] = lambda: None) -> None:
-        """Draw on the draw screen, looking after each line, and wait for the last reading."""
+        """Draw on the draw screen, looking after each line, and wait for the last reading, however long the net thinks."""
         for first, *rest in strokes:
             self.go_to(first)
             for point in rest:
                 self.go_to(point, pen_down=True)
                 look()
         self.run(SETTLE_FRAMES)
+        if self._will_think():
+            self.until(lambda: not self._will_think(), frames=THINK_FRAMES)
+            self.run(SETTLE_FRAMES)
+
+    def _will_think(self) -> bool:
+        return self.memory[self.symbols["draw_guess"] + 1] == UNKNOWN
 
     def canvas(self) -> NDArray[np.uint8]:
         """Return the cells of the canvas, (56, 56)."""

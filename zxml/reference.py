@@ -29,6 +29,7 @@ from zxml.ir import (
     PatchSum,
     Pool,
     Requant,
+    Steps,
     Window,
     looked_again,
     sources,
@@ -128,6 +129,8 @@ def _apply(layer: Layer, values: Values, wrapping: bool, look: Callable[[tuple[i
             total = sum(map(look, shifts), values)
         case Requant(shift=shift, levels=levels):
             return np.asarray(np.clip((values >> shift) + 1, 0, levels))
+        case Steps(thresholds=thresholds):
+            return np.asarray(sum((values >= heights for heights in thresholds), np.zeros((), np.int64)))
         case Exit(gap=gap):
             ordered = np.sort(values, axis=1)
             return np.asarray(ordered[:, -1:] - ordered[:, -2:-1] >= gap, np.int64)

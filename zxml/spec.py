@@ -53,9 +53,10 @@ class OutputSpec:
 
 @dataclass(frozen=True)
 class ConvSpec:
-    """A convolution of 3 x 3 on one-bit features, its threshold and, if pool, the OR of 2 x 2 places.
+    """A convolution of 3 x 3 on features, its levels and, if pool, the greatest of 2 x 2 places.
 
-    weight_bits: 2 (ternary) to 4; weight_step: what one unit of a weight is worth in real numbers, for the optimiser's pace.
+    weight_bits: 2 (ternary) to 4; weight_step: what one unit of a weight is worth in real numbers, for the optimiser's pace;
+    levels: the greatest value that comes out, 1 or 2.
     """
 
     units: int = 32
@@ -63,20 +64,23 @@ class ConvSpec:
     weight_bits: int = 4
     weight_step: float = 0.0625
     pool: bool = False
+    levels: int = 1
 
 
 @dataclass(frozen=True)
 class TowerSpec:
-    """A net on one-bit features: learned 3 x 3 tables, pooled by OR; then either codes and their scores, or what follows here.
+    """A net on small features, learned 3 x 3 tables and the greatest of 2 x 2; then codes and their scores, or what follows.
 
-    window: the part of the picture; filters: a multiple of 8 up to 32; spare: what a set feature adds to the loss;
-    codes: how many codes a place's 8 features become, whose sums are the scores (0: there are none); otherwise convs, in order,
+    window: the part of the picture; filters: a multiple of 8 up to 32, or up to 16 of two levels; levels: the greatest value of
+    a feature; spare: what a feature adds to the loss a level; codes: how many a place's 8 features can become, whose sums are
+    the scores (0: there are none); otherwise convs, in order,
     and hidden, a dense layer of few levels (0 units: there is none); weight_bits, weight_step: of the scores' weights.
     looks: shifts [down, right] of up to a pixel, for further looks with the same net where it doubts; only the last has any.
     """
 
     window: InputSpec = field(default_factory=InputSpec)
     filters: int = 8
+    levels: int = 1
     spare: float = 0.00003
     codes: int = 0
     convs: tuple[ConvSpec, ...] = ()
@@ -254,9 +258,14 @@ def _tower_rules(where: str, tower: TowerSpec) -> dict[str, bool]:
         f"{where}: the window must lie in the {PICTURE_SIDE} x {PICTURE_SIDE} picture, got {window}": inside,
         f"{where}: its convolutions leave a map of no size": _least_side(tower) >= 1,
         f"{where}.filters must be 8, 16, 24 or 32, got {tower.filters}": tower.filters in (8, 16, 24, 32),
+        f"{where}.levels must be 1, or 2 with at most 16 filters, got {tower.levels}": tower.levels == 1
+        or (tower.levels == 2 and tower.filters <= 16),
+        f"{where}.convs: levels must be 1 or 2, got {[conv.levels for conv in tower.convs]}": all(
+            conv.levels in (1, 2) for conv in tower.convs
+        ),
         f"{where}.codes must be 0 or 2 to 15, got {tower.codes}": tower.codes == 0 or 2 <= tower.codes <= 15,
-        f"{where}: with codes there are 8 filters, no convs and no hidden units": not tower.codes
-        or (tower.filters == 8 and not tower.convs and not tower.hidden.units),
+        f"{where}: with codes there are 8 filters of one level, no convs and no hidden units": not tower.codes
+        or ((tower.filters, tower.levels) == (8, 1) and not tower.convs and not tower.hidden.units),
         f"{where}: without codes it must have convs or hidden units": bool(tower.codes or tower.convs or tower.hidden.units),
         f"{where}.convs: units must be multiples of 8 up to 64, got {units}": all(n in range(8, 65, 8) for n in units),
         f"{where}.convs: weight_bits must be 2 to 4, got {bits}": all(2 <= n <= 4 for n in bits),

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from zxml.cassette import Cassette
 from zxml.data import Dataset
-from zxml.emulator import RETURN_ADDR, Cpu, KosarevCpu, SkoolKitCpu
+from zxml.emulator import FRAME_TSTATES, RETURN_ADDR, Cpu, KosarevCpu, SkoolKitCpu
 from zxml.errors import VerifyError
 from zxml.files import write_whole
 from zxml.ir import IntegerModel
@@ -162,13 +162,16 @@ def check_machine(cassette: Cassette, said: Answers, labels: NDArray[np.uint8]) 
         where = next(i for i, (got, want) in enumerate(zip(image, assembly.image, strict=True)) if got != want)
         faults["load"] = f"the tape loads another byte than was assembled at {assembly.org + where:#06x}; make the tape anew"
     right = said.digits == labels
+    thinking = cassette.plan.tstates_worst // FRAME_TSTATES  # frames that the program may be busy, when keys wait
     for attempt in ("", " when run again"):
         spectrum.run(LOOK_FRAMES)
+        if not spectrum.memory[assembly.symbols["app_shown"]]:
+            spectrum.run(thinking)
         shown, correct = (spectrum.memory[assembly.symbols[name]] for name in ("app_shown", "app_right"))
         if not shown or correct != right[:shown].sum():
             faults["program"] = f"the program{attempt} counts {correct} right of {shown}, the reference {right[:shown].sum()}"
         write_whole(cassette.folder / "screen.png", spectrum.png())
-        spectrum.run(BREAK_FRAMES, "CS SPACE")
+        spectrum.run(BREAK_FRAMES + thinking, "CS SPACE")
         spectrum.run(BREAK_FRAMES)
         if not spectrum.has_report_ok():
             faults["break"] = f"BREAK{attempt} does not lead to BASIC's 0 OK; the last line reads {spectrum.text()[-1]!r}"

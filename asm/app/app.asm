@@ -3,6 +3,7 @@
 ; The including source provides
 ;   classify             hl = picture -> a = digit; changes af bc de hl ix; scores left in
 ;   scores               ten words, u16
+;   classify_haste       a byte: HASTE = return HASTE instead of a digit where that would take long, with the scores so far
 ;   gallery_pictures     GALLERY_COUNT packed pictures, at most 99, and gallery_labels, the true digits
 ;   challenge_pictures   CHALLENGE_COUNT packed pictures, and challenge_labels
 ;   text_...             the words on the screens
@@ -14,6 +15,7 @@ KEY_DRAW:       equ 68          ; D
 KEY_CHALLENGE:  equ 67          ; C
 KEY_INFO:       equ 73          ; I
 SCREENS:        equ 4
+HASTE:          equ 255
 
 ; app_start - show the gallery, and whatever its keys lead to, until BREAK
 ; Out        bc = pictures of the gallery read right since the first one, so that PRINT USR shows it

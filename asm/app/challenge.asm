@@ -44,8 +44,8 @@ challenge_wait:
         cp   DIGITS
         jr   nc, challenge_wait
         push af                 ; what the player says
-        ld   hl, picture
-        call classify
+        ld   hl, text_challenge_place
+        call read_picture
         push af                 ; what the net says
         call measure_bars
         ld   de, (challenge_index)

@@ -7,9 +7,11 @@ KEY_STICK:      equ 74          ; J
 SURE_LENGTH:    equ 91          ; a second bar of an eighth less than the longest, or more, is a doubt
 AT_STICK:       equ BOTTOM_THIRD + 5 * 32 + 23
 LOOK_FRAMES:    equ 8           ; the pen moves for no more frames at a time
+REST_FRAMES:    equ 50          ; the pen rests for so many before the net may think long
+AT_GUESS:       equ BOTTOM_THIRD + 3 * 32
 
 ; draw - draw, until a key leads elsewhere
-; Bytes      154                (with its keys)
+; Bytes      209                (with its keys)
 draw:
         call draw_stage
         ld   hl, text_draw
@@ -31,14 +33,24 @@ draw_changed:                   ; read the canvas, with a look at the keys now a
         call normalise
         jr   c, draw_blank
         call look_at_pen
+        ld   a, HASTE
+        ld   (classify_haste), a
         ld   hl, picture
         call classify
-        ld   c, a               ; c = digit read
+draw_read:                      ; a = digit or HASTE
+        and  15
+        ld   c, a               ; c = digit read, or DIGIT_UNKNOWN
         push bc
         call look_at_pen
         call measure_bars
         pop  bc
         call find_second
+        ld   a, c
+        cp   DIGIT_UNKNOWN
+        jr   nz, draw_known
+        ld   c, b               ; what it looks like in haste comes first
+        ld   b, a
+draw_known:
         call show_guess
         call show_reading
         ld   hl, draw_turn
@@ -53,7 +65,7 @@ draw_shown:
         or   a
         jr   nz, draw_changed
         call draw_seen
-        jr   draw_next
+        jr   draw_rest
 draw_blank:
         ld   hl, scores
         ld   bc, 2 * DIGITS - 1
@@ -68,13 +80,32 @@ draw_blank:
         ld   (draw_guess), bc
         call show_reading
         call draw_seen
-draw_next:
+draw_rest:
+        ld   b, REST_FRAMES
+draw_next:                      ; b = frames until the net may think
+        push bc
         call look_at_pen
+        pop  bc
         ld   a, (canvas_changed)
         or   a
-        jr   nz, draw_changed
+        jp   nz, draw_changed
         halt
-        jr   draw_next
+        ld   a, (pen_held)
+        or   a
+        jr   nz, draw_rest
+        djnz draw_next
+        ld   a, (draw_guess + 1)
+        cp   DIGIT_UNKNOWN
+        jr   nz, draw_next      ; it is sure already
+        ld   hl, text_thinking
+        ld   de, AT_GUESS
+        call print_text
+        call think
+        push af
+        ld   a, (kept_key)
+        call draw_key
+        pop  af
+        jp   draw_read
 
 ; look_at_pen - if a frame or more has gone since the last look, obey the keys and move the pen
 ; Writes     the canvas, and canvas_changed
@@ -166,7 +197,7 @@ show_stick_name:                ; one name over the other, until the right one
         ret
 
 ; find_second - find the digit that the net has nearly read
-; In         c = digit read;  bar_lengths
+; In         c = digit read, or DIGIT_UNKNOWN;  bar_lengths
 ; Out        b = the digit of the next longest bar if that is SURE_LENGTH or more, else b = c
 ; Clobbers   f a de hl
 ; Bytes      25
@@ -192,7 +223,7 @@ find_second_on:
         ret
 
 ; show_guess - tell the digit read, or the two that it may be, and choose the colour of what shows it
-; In         c = digit read;  b = second, or c
+; In         c = digit read;  b = second, or c, or DIGIT_UNKNOWN, which shows as a question mark
 ; Clobbers   f a de hl
 ; Bytes      47
 show_guess:

@@ -9,7 +9,7 @@ KEY_WRONG:      equ 87          ; W
 KEY_1:          equ 49
 
 ; gallery - show the gallery again and again, until a key leads elsewhere
-; Bytes      312                (with its keys)
+; Bytes      315                (with its keys)
 gallery:
         call draw_stage
         ld   hl, text_gallery
@@ -18,8 +18,8 @@ gallery:
         call print_text
         ld   hl, 0
         ld   (gallery_paused), hl ; and gallery_wrong_only
-        ld   a, WAIT_USUAL
-        ld   (gallery_frames), a
+        ld   hl, WAIT_USUAL
+        ld   (gallery_frames), hl ; and kept_key = 0
 gallery_first:
         ld   hl, 0
         ld   (app_right), hl    ; app_right = app_shown = 0
@@ -31,9 +31,10 @@ gallery_show:                   ; a = index of the picture
         halt                    ; draw ahead of the beam
         call draw_picture
         call gallery_look
-        ld   hl, picture
-        call time_classify
-        push hl                 ; units of time
+        ld   hl, text_place
+        call read_picture
+        push hl                 ; time, low word
+        push de                 ; e = its high byte
         ld   c, a               ; c = digit read
         ld   de, (gallery_index)
         ld   d, 0
@@ -72,6 +73,7 @@ gallery_word:
         call z, print_digit
         call show_reading
         call show_count
+        pop  de
         pop  hl
         call show_time
         call gallery_wait
@@ -101,7 +103,7 @@ gallery_look:                   ; keep a key pressed for gallery_wait
         call look_at_keys
         or   a
         ret  z
-        ld   (gallery_key), a
+        ld   (kept_key), a
         ret
 
 gallery_wait:                   ; return when the next picture is due
@@ -112,7 +114,7 @@ gallery_wait_frame:             ; b = frames left
         halt
         call gallery_look
         pop  bc
-        ld   hl, gallery_key
+        ld   hl, kept_key
         ld   a, (hl)
         ld   (hl), 0
         cp   KEY_SPACE

@@ -31,7 +31,7 @@ gallery_index:
         defb 0                  ; picture on the screen
 gallery_frames:
         defb 0                  ; how long each stays
-gallery_key:
+kept_key:
         defb 0                  ; key pressed, to be obeyed
 gallery_paused:
         defb 0                  ; 1 = it stays

@@ -6,6 +6,8 @@ AT_MS:          equ BOTTOM_THIRD + 5 * 32 + 5
 AT_TSTATES:     equ BOTTOM_THIRD + 5 * 32 + 15
 UNIT_MS:        equ 4307        ; tenths of a millisecond in a unit of 23 T-states at 3.5 MHz, * 65536
 UNIT_TSTATES:   equ 15073       ; hundreds of T-states in a unit, * 65536
+LONG_SECONDS:   equ 11025       ; hundredths of a second in 256 units, * 65536
+LONG_TSTATES:   equ 38588       ; ten thousands of T-states in 256 units, * 65536
 DOT:            equ 46
 COMMA:          equ 44
 ZERO:           equ 48
@@ -31,46 +33,80 @@ show_count_one:                 ; a = count, 0..99
         add  a, ZERO
         jp   print_char
 
-; show_time - show a time in milliseconds and in T-states
-; In         hl = time, in units of 23 T-states
+; show_time - show a time in milliseconds and T-states, or if it has a high byte, in seconds and millions of T-states
+; In         hl = time, low word, in units of 23 T-states;  e = its high byte
 ; Clobbers   f a bc de hl ix
-; Bytes      41
+; Bytes      91
 show_time:
+        ld   a, e
+        or   a
+        jr   nz, show_time_long
         push hl
+        ld   bc, 256 * 4 + DOT
         ld   de, UNIT_MS
-        call scale_units
-        ld   c, DOT
-        ld   de, AT_MS
-        call print_tenths
+        call show_time_first
         pop  hl
+        ld   bc, 256 * 4 + COMMA
         ld   de, UNIT_TSTATES
-        call scale_units
-        ld   c, COMMA
-        ld   de, AT_TSTATES
-        jr   print_tenths
+        call show_time_second
+        ld   hl, text_short
+        jp   print_text
+show_time_long:                 ; ahl = time
+        rl   l
+        ld   l, h
+        ld   h, a
+        jr   nc, show_time_rounded
+        inc  hl
+show_time_rounded:              ; hl = time, in 256 units
+        push hl
+        ld   bc, 256 * 3 + DOT
+        ld   de, LONG_SECONDS
+        call show_time_first
+        pop  hl
+        ld   bc, 256 * 3 + DOT
+        ld   de, LONG_TSTATES
+        call show_time_second
+        ld   hl, text_long
+        jp   print_text
 
-scale_units:                    ; hl = round(hl * de / 65536)
+scale_units:                    ; hl = round(hl * de / 65536); changes f a de
+        push bc
         ld   b, h
         ld   c, l
         call mul_u16_u16
+        pop  bc
         add  hl, hl             ; carry = half or more
         ld   hl, 0
         adc  hl, de
         ret
 
-; print_tenths - print a number of tenths: four places, right-aligned, a separator and the tenth
-; In         hl = number, u16;  c = separator;  de = screen address of the first cell
+show_time_first:                ; hl = time, de = what it is worth, bc as print_decimal wants it
+        call scale_units
+        ld   de, AT_MS
+        jr   print_decimal
+show_time_second:
+        call scale_units
+        ld   de, AT_TSTATES
+        ; and on: print it
+
+; print_decimal - print a number of tenths or hundredths: places, right-aligned, a separator and one place or two
+; In         hl = number, u16;  b = places before the separator, 4 or 3;  c = separator;  de = screen address of the first cell
 ; Out        de = screen address after the last cell
-; Clobbers   f a hl ix
-; Bytes      21
-print_tenths:
+; Clobbers   f a bc hl ix
+; Bytes      34
+print_decimal:
         push bc
-        ld   b, 4
+        dec  b
         ld   ix, power_10000
         call print_places
+        ld   bc, 256 + ZERO     ; the last place before the separator is never blank
+        call print_places_next
         pop  bc
         ld   a, c
         call print_char
+        bit  2, b
+        ld   bc, 256 + ZERO
+        call z, print_places_next
         ld   a, l
         add  a, ZERO
         jp   print_char

@@ -7,8 +7,9 @@ ROM_K_TEST:     equ 0x031E      ; de = keys' numbers; carry set = a key is down,
 ROM_BREAK_KEY:  equ 0x1F54      ; carry clear = CAPS SHIFT and SPACE are down; changes af only
 ROM_FONT:       equ 0x3D00      ; 96 characters from the space on, 8 bytes each
 
+SYS_LAST_K:     equ 23560       ; the character of the key pressed last; the ROM sets bit 5 of FLAGS, iy + 1, with it
 SYS_BORDCR:     equ 23624       ; bits 3-5 = BASIC's border colour
-SYS_FRAMES:     equ 23672       ; low byte of the ROM's count of interrupts
+SYS_FRAMES:     equ 23672       ; the ROM's count of interrupts, three bytes
 
 PORT_ULA:       equ 254         ; out: bits 0-2 = border; in: five keys of the half rows chosen by the high byte
 PORT_KEMPSTON:  equ 31          ; in: right, left, down, up, fire in bits 0-4

@@ -1,38 +1,41 @@
 ; Time, measured on the machine itself. The unit is one turn of a loop of 23 T-states: first the turns that fit into one
 ; whole frame are counted, which takes the ROM's interrupt into account whatever it costs, then those left of the frame in
-; which the net finishes.
+; which the net finishes. A frame is counted within a unit, so that a time of many frames is right within 0.04 %.
 
 COUNT_SETUP:    equ 3           ; turns gone before the first one, 3.5, less what the last counts too much
 TIME_OVERHEAD:  equ 5           ; turns from one count to the next that classify does not take
 
 ; time_classify - read a picture and measure how long that takes
 ; In         hl = picture
-; Out        a = digit read, 0..9;  hl = time, in units of 23 T-states
-; Clobbers   f bc de ix
-; Bytes      75                 (with its stack)
-; Needs      0x8000 or above; interrupts on; less than 21 frames for classify
+; Out        a = what classify returns;  hl = time, low word, in units of 23 T-states;  e = its high byte
+; Clobbers   f bc d ix
+; Bytes      81                 (with its stack)
+; Needs      0x8000 or above; interrupts on; at most 5,500 frames for classify, 110 seconds
 time_classify:
         push hl
         halt
         call count_to_frame
-        ld   a, (SYS_FRAMES)
-        pop  hl
+        ld   hl, (SYS_FRAMES)   ; hl = frame in which classify starts
+        ex   (sp), hl           ; hl = picture
         push bc                 ; turns in a whole frame
-        push af                 ; frame in which classify starts
         call classify
         ld   (timing_digit), a
         call count_to_frame     ; bc = turns left of the last frame
-        pop  de                 ; d = first frame
-        ld   a, (SYS_FRAMES)
-        sub  d                  ; a = frames gone, at least 1
-        ld   hl, 0 - TIME_OVERHEAD
+        ld   hl, TIME_OVERHEAD
+        add  hl, bc
+        pop  bc                 ; bc = turns in a whole frame
+        ex   (sp), hl           ; hl = first frame
+        ex   de, hl
+        ld   hl, (SYS_FRAMES)
+        sbc  hl, de             ; carry was clear
+        ex   de, hl             ; de = frames gone, at least 1
+        call mul_u16_u16        ; dehl = turns in all of them
+        pop  bc                 ; bc = those that were not classify's
         or   a
         sbc  hl, bc
-        pop  de                 ; de = turns in a whole frame
-time_classify_frame:            ; hl = time so far, a = frames to add
-        add  hl, de
-        dec  a
-        jr   nz, time_classify_frame
+        jr   nc, time_classify_known
+        dec  e
+time_classify_known:
         ld   a, (timing_digit)
         ret
 

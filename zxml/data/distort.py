@@ -1,11 +1,12 @@
-"""Distorted training pictures, in integers: this page says what zxml/gpu/kernels/distort.cl computes, bit for bit.
+"""Distorted training pictures, in integers: this page says what zxml/gpu/kernels/distort*.cl compute, bit for bit.
 
 Each picture draws its distortion from a hash of (seed, epoch, picture index); there is no state. A pixel of the output looks
 up a place in the picture: an affine map about the centre, plus a smooth field of displacements. Whether there is ink at that
 place depends on the four pixels around it, on where between them it lies, in eighths of a pixel, and on how thick this
 picture's strokes shall be; a table, `ink_table`, answers all that.
 
-Fixed point: places are in 1/32768 pixel (PLACE_BITS), the affine map in 1/16384 (MAP_BITS), `>>` rounds down.
+Fixed point: places are in 1/32768 pixel (PLACE_BITS), the affine map in 1/16384 (MAP_BITS), `>>` rounds down. Strengths of
+any use keep places within 1024 pixels, and so all sums within 32 bits.
 """
 
 from __future__ import annotations
@@ -62,7 +63,7 @@ def distort(images: Images, window: InputSpec, spec: DistortSpec, seed: int, epo
     column, row = (np.clip(place + (1 << PLACE_BITS), 0, (QUAD_ROWS << PLACE_BITS) - 1) for place in (x, y))
     quad = find_quads(images)[np.arange(len(images))[:, None, None], row >> PLACE_BITS, column >> PLACE_BITS]
     step_x, step_y = ((place >> (PLACE_BITS - 3)) & (STEPS - 1) for place in (column, row))
-    bits = ink_table(spec.thickness)[level[:, None, None], quad] >> (step_y * STEPS + step_x).astype(np.uint64)
+    bits = ink_table(spec.thickness)[level[:, None, None], quad] >> (step_x * STEPS + step_y).astype(np.uint64)
     return pack_rows((bits & np.uint64(1)).astype(np.uint8), window)
 
 
@@ -151,7 +152,7 @@ def _fold(combine: np.ufunc, values: NDArray[np.uint8]) -> NDArray[np.uint8]:
 
 
 def ink_table(thickness: float) -> NDArray[np.uint64]:
-    """Return where there is ink, (THICKNESSES, 256): by thickness and quad, bit 8 * y + x for the place x, y in eighths.
+    """Return where there is ink, (THICKNESSES, 256): by thickness and quad, bit 8 * x + y for the place x, y in eighths.
 
     Bilinear between greys of 0 to 256, from half a step after the pixel, ink from 128. Thicker strokes lighten the pixels
     beside ink, thinner ones darken the ink that may thin.
@@ -162,7 +163,7 @@ def ink_table(thickness: float) -> NDArray[np.uint64]:
     weights = [y * x for y in (near[:, None], far[:, None]) for x in (near, far)]  # (STEPS, STEPS) of each quad's pixel
     classes = np.arange(256)[:, None] >> [0, 2, 4, 6] & 3  # (256, 4)
     grey = np.tensordot(greys[classes], np.stack(weights), axes=(1, 0))  # (256, THICKNESSES, STEPS, STEPS) in 1/256
-    ink = (grey >= 128 * 256).transpose(1, 0, 2, 3).reshape(THICKNESSES, 256, STEPS * STEPS)
+    ink = (grey >= 128 * 256).transpose(1, 0, 3, 2).reshape(THICKNESSES, 256, STEPS * STEPS)
     return np.packbits(ink, axis=2, bitorder="little").view("<u8")[:, :, 0].astype(np.uint64)
 
 

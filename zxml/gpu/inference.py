@@ -28,6 +28,7 @@ from zxml.ir import (
     PatchSum,
     Pool,
     Requant,
+    Steps,
     looked_again,
     sources,
 )
@@ -157,6 +158,8 @@ def launch_of(layer: Layer, taken: Shape) -> Launch:
             return Launch("dense", (weight, bias, *weight.shape, bits))
         case Requant(shift=shift, levels=levels):
             return Launch("requant", (shift, levels))
+        case Steps(thresholds=thresholds):
+            return Launch("steps", (thresholds, *thresholds.shape))
         case Exit(gap=gap):
             return Launch("leave", (taken[0], gap))
         case Looks():

@@ -189,16 +189,16 @@ def patch_table(linear: Reals, bias: Reals, free: Reals) -> Reals:
     return bias + free + _pattern_pixels() @ linear
 
 
-def patch_conv(patterns: Ints, table: Reals) -> Reals:
-    """Return the features (batch, rows, cols, filters) of patterns (batch, rows, cols): table > 0, and none of pattern 0."""
-    return np.asarray((table[patterns] > 0) & (patterns[..., None] > 0), np.float64)
+def patch_conv(patterns: Ints, table: Reals, levels: int = 1) -> Reals:
+    """Return the features (batch, rows, cols, filters) of patterns (batch, rows, cols): levels, and none of pattern 0."""
+    return activate(table[patterns], levels) * (patterns[..., None] > 0)
 
 
-def patch_conv_grad(patterns: Ints, table: Reals, grad: Reals) -> tuple[Reals, Reals, Reals]:
-    """Return the gradients of the linear weights, the bias and the free part: straight through where |table| < 1."""
-    free = np.zeros_like(table)
-    np.add.at(free, patterns, grad)
-    free *= STRAIGHT * (np.abs(table) < 1) * (np.arange(PATTERNS) > 0)[:, None]
+def patch_conv_grad(patterns: Ints, table: Reals, grad: Reals, levels: int = 1) -> tuple[Reals, Reals, Reals]:
+    """Return the gradients of the linear weights, the bias and the free part."""
+    sums = np.zeros_like(table)
+    np.add.at(sums, patterns, grad)
+    free = activate_grad(table, levels, sums) * (np.arange(PATTERNS) > 0)[:, None]
     return _pattern_pixels().T @ free, free.sum(axis=0), free
 
 

@@ -89,14 +89,15 @@ class Tower:
     def _ops(self, spec: ModelSpec) -> list[Op]:
         space, tower = self.space, self.tower
         window = tower.window
-        front = PatchConv(space, "front", Window(window.top, window.left, window.rows, window.cols), self.pictures, tower.spare)
+        seen = Window(window.top, window.left, window.rows, window.cols)
+        front = PatchConv(space, "front", seen, self.pictures, tower.spare, tower.levels)
         if tower.codes:
             codes = CodeSum(space, "codes.choice", "scores", front.packed, front.map_grad, tower.filters)
             return [front.op, codes.op, self._loss(codes.scores, codes.score_grad)]
         ops, taken, shape = [front.op], (front.map, front.map_grad), front.shape
         for number, conv in enumerate(tower.convs, 1):
             sums = Conv(space, f"conv{number}", taken, shape, stride=conv.stride)
-            norm = self._activation(spec, f"conv{number}", sums, levels=1, pooled=conv.pool)
+            norm = self._activation(spec, f"conv{number}", sums, conv.levels, conv.pool)
             self.norms.append(norm)
             ops, taken, shape = [*ops, sums.op, norm.op], (norm.map, norm.map_grad), norm.shape
         if tower.hidden.units:

@@ -26,6 +26,7 @@ from zxml.ir.layers import (
     PatchSum,
     Pool,
     Requant,
+    Steps,
     Window,
     wrap,
 )
@@ -53,6 +54,7 @@ __all__ = [
     "Pool",
     "Range",
     "Requant",
+    "Steps",
     "Window",
     "load",
     "looked_again",

@@ -55,10 +55,10 @@ class PatchConv:
 
     out[y, x, f] = table[pattern(y, x), f]
 
-    The pattern of a place is its 3 x 3 pixels from (y, x) of the window in raster order, the first in bit 0. A free table of
-    zeros and ones costs no more than a linear filter with a threshold, which is one such table.
+    The pattern of a place is its 3 x 3 pixels from (y, x) of the window in raster order, the first in bit 0. A free table
+    costs no more than a linear filter with thresholds, which is one such table.
 
-    table: (512, filters), 0 or 1; the map put out is (rows - 2, cols - 2, filters).
+    table: (512, filters), small whole numbers from 0 on; the map put out is (rows - 2, cols - 2, filters).
     """
 
     name: str
@@ -135,6 +135,19 @@ class Requant:
 
 
 @dataclass(frozen=True, eq=False)
+class Steps:
+    """Few-level activation with thresholds of its own for each unit: how many of them a sum reaches.
+
+    out[y, x, u] = number of levels k with in[y, x, u] >= thresholds[k, u]
+
+    thresholds: (levels, units), ascending for each unit; a batch normalisation is folded into them.
+    """
+
+    name: str
+    thresholds: IntArray
+
+
+@dataclass(frozen=True, eq=False)
 class Dense:
     """Weighted sums of small activations.
 
@@ -192,7 +205,7 @@ class ArgMax:
     name: str
 
 
-Layer = PatchSum | PatchConv | Pool | Codebook | CodeSum | Conv | Requant | Dense | Exit | Looks | ArgMax
+Layer = PatchSum | PatchConv | Pool | Codebook | CodeSum | Conv | Requant | Steps | Dense | Exit | Looks | ArgMax
 
 
 def wrap(values: NDArray[np.int64], bits: int) -> NDArray[np.int64]:

@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import assert_never
 
+import numpy as np
+
 from zxml.errors import SpecError
 from zxml.ir.encode import encode
 from zxml.ir.layers import (
@@ -27,6 +29,7 @@ from zxml.ir.layers import (
     PatchSum,
     Pool,
     Requant,
+    Steps,
 )
 from zxml.ir.ranges import LayerRange, layer_ranges
 
@@ -109,7 +112,7 @@ def nbytes(layer: Layer) -> int:
             return -(-(_bits(weight) * weight.size + _bits(bias) * bias.size) // 8)
         case Dense(weight=weight, bias=bias) | Conv(weight=weight, bias=bias):
             return -(-(_bits(weight) * weight.size + _bits(bias) * bias.size) // 8)
-        case PatchConv(table=table) | Codebook(code=table):
+        case PatchConv(table=table) | Codebook(code=table) | Steps(thresholds=table):
             return -(-_bits(table) * table.size // 8)
         case Requant() | ArgMax() | Pool() | Exit() | Looks():
             return 0
@@ -168,7 +171,7 @@ def _checked_shape(model: str, layer: Layer, taken: Shape | None) -> Shape:
         raise SpecError(
             f"{where}: a picture goes into a PatchSum or a PatchConv, and nothing else does; got {type(layer).__name__}"
         )
-    wanted_map = isinstance(layer, Pool | Codebook | Conv)
+    wanted_map = isinstance(layer, Pool | Codebook | Conv | Steps)
     if wanted_map and (taken is None or len(taken) != 3):
         raise SpecError(f"{where}: {type(layer).__name__} takes a map of rows, columns and channels, got shape {taken}")
     if isinstance(layer, Looks) and taken is not None and len(taken) != 1:
@@ -179,6 +182,8 @@ def _checked_shape(model: str, layer: Layer, taken: Shape | None) -> Shape:
         got = getattr(layer, field).shape
         if got != shape:
             raise SpecError(f"{where}: {field} must have shape {shape}, got {got}")
+    if isinstance(layer, Steps) and (not len(layer.thresholds) or np.any(np.diff(layer.thresholds, axis=0) < 0)):
+        raise SpecError(f"{where}: thresholds must be one or more a unit, ascending")
     bits = getattr(layer, "sum_bits", 8)
     if bits not in SUM_BITS:
         raise SpecError(f"{where}: sum_bits must be 8 or 16, got {bits}")
@@ -203,6 +208,8 @@ def _wanted_shapes(layer: Layer, taken: Shape) -> dict[str, Shape]:
             return {"weight": (PATCH_SIDE, PATCH_SIDE, taken[2], len(layer.bias)), "bias": (len(layer.bias),)}
         case Dense():
             return {"weight": (size, len(layer.bias)), "bias": (len(layer.bias),)}
+        case Steps(thresholds=thresholds):
+            return {"thresholds": (len(thresholds), taken[2])}
         case Requant() | ArgMax() | Pool() | Exit() | Looks():
             return {}
         case _:
@@ -222,7 +229,7 @@ def _shape_out(layer: Layer, taken: Shape) -> Shape:
             return (*((side - PATCH_SIDE) // stride + 1 for side in taken[:2]), len(bias))
         case PatchSum(bias=bias) | CodeSum(bias=bias) | Dense(bias=bias):
             return (len(bias),)
-        case Requant() | Looks():
+        case Requant() | Steps() | Looks():
             return taken
         case Exit() | ArgMax():
             return (1,)

@@ -22,6 +22,7 @@ from zxml.ir.layers import (
     PatchSum,
     Pool,
     Requant,
+    Steps,
 )
 
 Ends = NDArray[np.int64]  # the lowest or highest value of each unit, of the map's or vector's shape
@@ -95,6 +96,9 @@ def _layer_range(layer: Layer, lows: Ends, highs: Ends) -> tuple[Ends, Ends, Lay
             return _sum_range(layer.name, bias + ends[0], bias + ends[1], bits)
         case Requant(shift=shift, levels=levels):
             low, high = (((ends >> shift) + 1).clip(0, levels) for ends in (lows, highs))
+            return low, high, _plain(layer.name, low, high)
+        case Steps(thresholds=thresholds):
+            low, high = ((ends >= thresholds[:, None, None]).sum(axis=0) for ends in (lows, highs))
             return low, high, _plain(layer.name, low, high)
         case Looks(shifts=shifts, sum_bits=bits):
             return _sum_range(layer.name, lows * (1 + len(shifts)), highs * (1 + len(shifts)), bits)

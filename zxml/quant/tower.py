@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from zxml.ir import PATCH_SIDE, Codebook, CodeSum, Conv, Dense, IntArray, Layer, PatchConv, Pool, Requant, Window
+from zxml.ir import PATCH_SIDE, Codebook, CodeSum, Conv, Dense, IntArray, Layer, PatchConv, Pool, Requant, Steps, Window
 from zxml.quant.params import LIMIT_MARGIN, weight_limit
 from zxml.spec import ConvSpec, HiddenSpec, TowerSpec
 
@@ -19,6 +19,7 @@ PATTERNS, PIXELS = 1 << PATCH_SIDE**2, PATCH_SIDE**2
 BYTES = 256
 CHANCE_SET = 0.3  # the part of the features that a new net expects to be set
 HALF_RANGE = 128  # of 8-bit sums
+FIRST_NORMAL = {1: (1.0, 0.0), 2: (1.25, -0.5)}  # gain and shift that a convolution of so many levels starts with
 EPSILON = 0.1  # of the batch normalisation, added to the variance
 
 
@@ -65,7 +66,7 @@ def initial_tower(tower: TowerSpec, rng: np.random.Generator) -> dict[str, Param
     shapes = map_shapes(tower)
     params = {
         "front.linear": Param(rng.normal(0.0, 0.5, (PIXELS, tower.filters))),
-        "front.bias": Param(np.zeros(tower.filters)),
+        "front.bias": Param(np.full(tower.filters, 0.5 - 0.5 * tower.levels)),
         "front.free": Param(np.zeros((PATTERNS, tower.filters))),
     }
     if tower.codes:
@@ -91,7 +92,9 @@ def export_tower(
     """
     window = tower.window
     layers: list[Layer] = [
-        PatchConv(f"{prefix}front", Window(window.top, window.left, window.rows, window.cols), feature_table(values)),
+        PatchConv(
+            f"{prefix}front", Window(window.top, window.left, window.rows, window.cols), feature_table(values, tower.levels)
+        ),
         Pool(f"{prefix}features"),
     ]
     if tower.codes:
@@ -116,26 +119,32 @@ def code_table(values: Mapping[str, Reals]) -> IntArray:
 
 def _conv_layers(name: str, conv: ConvSpec, part: str, values: Mapping[str, Reals], stats: Statistics) -> list[Layer]:
     weight = np.rint(values[f"{part}.weight"]).astype(np.int32)
-    bias = _thresholds(values[f"{part}.gain"], values[f"{part}.shift"], stats)
-    layers: list[Layer] = [Conv(name, 8, weight, bias, conv.stride), Requant(f"{name}_bits", 0, 1)]
+    if conv.levels > 1:
+        bias, thresholds = _level_thresholds(values[f"{part}.gain"], values[f"{part}.shift"], stats, conv.levels)
+        layers: list[Layer] = [Conv(name, 8, weight, bias, conv.stride), Steps(f"{name}_levels", thresholds)]
+    else:
+        bias = _thresholds(values[f"{part}.gain"], values[f"{part}.shift"], stats)
+        layers = [Conv(name, 8, weight, bias, conv.stride), Requant(f"{name}_bits", 0, 1)]
     return [*layers, Pool(f"{name}_pool")] if conv.pool else layers
 
 
-def feature_table(values: Mapping[str, Reals]) -> IntArray:
-    """Return the table of features (512, filters) of trained parameters; pattern 0 has none."""
+def feature_table(values: Mapping[str, Reals], levels: int = 1) -> IntArray:
+    """Return the table of features (512, filters) of trained parameters, of 0 to `levels`; pattern 0 has none."""
     pixels = (np.arange(PATTERNS)[:, None] >> np.arange(PIXELS)) & 1
     real = values["front.bias"] + values["front.free"] + pixels @ values["front.linear"]
-    return np.asarray((real > 0) & (np.arange(PATTERNS)[:, None] > 0), np.int32)
+    above = (real > 0).astype(np.int32) + sum((real >= level).astype(np.int32) for level in range(1, levels))
+    return np.asarray(above * (np.arange(PATTERNS)[:, None] > 0), np.int32)
 
 
 def _conv_params(name: str, conv: ConvSpec, channels: int, rng: np.random.Generator) -> dict[str, Param]:
+    gain, shift = FIRST_NORMAL[conv.levels]
     most = weight_limit(conv.weight_bits)
     shape = (PATCH_SIDE, PATCH_SIDE, channels, conv.units)
     weight = rng.normal(0.0, 0.35 * most + 0.25, shape).clip(-most, most)
     return {
         f"{name}.weight": Param(weight, conv.weight_step, most + LIMIT_MARGIN, decays=True),
-        f"{name}.gain": Param(np.ones(conv.units)),
-        f"{name}.shift": Param(np.zeros(conv.units)),
+        f"{name}.gain": Param(np.full(conv.units, gain)),
+        f"{name}.shift": Param(np.full(conv.units, shift)),
     }
 
 
@@ -165,6 +174,16 @@ def _scores(weight: Reals, bias: Reals) -> tuple[IntArray, IntArray]:
     """Return weights and biases rounded and moved until the least of each row is 0, which changes no order of scores."""
     weight, bias = np.rint(weight), np.rint(bias)
     return (weight - weight.min(axis=-1, keepdims=True)).astype(np.int32), (bias - bias.min()).astype(np.int32)
+
+
+def _level_thresholds(gain: Reals, shift: Reals, stats: Statistics, levels: int) -> tuple[IntArray, IntArray]:
+    """Return the bias that makes a sum >= 0 where its normalised value is >= 0, and thresholds for 0, 1 ... on top of it."""
+    slope = np.abs(gain) / np.sqrt(stats.variance + EPSILON)
+    least = np.ceil(stats.mean + (np.arange(levels)[:, None] - shift) / np.maximum(slope, 1e-9))
+    bias = np.clip(-least[0], -HALF_RANGE, HALF_RANGE - 1)
+    thresholds = np.clip(least + bias, 0, HALF_RANGE - 1)
+    thresholds[0] = 0
+    return bias.astype(np.int32), thresholds.astype(np.int32)
 
 
 def _thresholds(gain: Reals, shift: Reals, stats: Statistics) -> IntArray:

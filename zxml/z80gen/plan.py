@@ -19,7 +19,7 @@ from zxml.z80gen.target import SPECTRUM_48K, Target
 RET_TSTATES, LEAVE_TSTATES, STAY_TSTATES = 10, 11, 5  # classify's own: ret; ret c, taken and not
 PICTURE_TSTATES = 16  # keeping the picture's address, or taking it again
 LOOK_TSTATES, LOOK_NBYTES = 27, 4  # call classify_look, and its ret
-HASTE_TSTATES = 1_000_000  # after an exit: where more may follow, classify looks whether its caller is in haste
+HASTE_TSTATES = 2_000_000  # after an exit: where more may follow, classify looks whether its caller is in haste
 NO_HASTE_TSTATES, HASTE_NBYTES = 22, 5  # that, where it is not
 
 

@@ -10,7 +10,7 @@ from itertools import groupby, pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from zxml.ir import Exit, IntegerModel, PatchConv, PatchSum
+from zxml.ir import IntegerModel, Looks, PatchConv, PatchSum
 from zxml.reference import run
 from zxml.z80gen.kernel import Place, Section
 from zxml.z80gen.plan import Program
@@ -20,14 +20,15 @@ GALLERY_PICTURES = 12  # the first of the test pictures
 CHALLENGE_PICTURES = 8  # hard ones among the next
 CHALLENGE_CHOICE = 2000
 PICTURE_NBYTES = ((430, 340), (300, 240), (180, 150))  # room for the gallery's and the challenge's; less with large nets
-PROGRAM_NBYTES = 4350  # room for what else lies at the start of the image: code and texts
-TIMING_NBYTES = 101  # in fast RAM, since it counts T-states
+PROGRAM_NBYTES = 3952  # what else lies at the start of the image at most: code, texts, the pictures' true digits
+TIMING_NBYTES = 107  # in fast RAM, since it counts T-states
 NORMALISE_NBYTES = 807  # there too, since drawings are read while they are drawn
 MEMORY_NBYTES = 173  # and one a picture of the gallery
 
 SOURCES = (
-    *(f"app/{name}" for name in ("app", "enter", "screens", "leave", "keys", "system", "gallery", "draw", "pen", "canvas")),
-    *(f"app/{name}" for name in ("challenge", "info", "screen", "picture", "unpack", "verdict", "bars", "numbers", "text")),
+    *(f"app/{name}" for name in ("app", "enter", "screens", "leave", "keys", "system", "gallery", "think", "draw", "pen")),
+    *(f"app/{name}" for name in ("canvas", "challenge", "info", "screen", "picture", "unpack", "verdict", "bars")),
+    *(f"app/{name}" for name in ("numbers", "text")),
     *(f"lib/{name}" for name in ("line_address", "mul_u16_u16", "div_u16_u8")),
     "texts",
     "pictures",
@@ -89,10 +90,15 @@ def choose_hard(model: IntegerModel, pictures: Pixels, labels: NDArray[np.uint8]
 
 
 def describe(model: IntegerModel) -> str:
-    """Return the net in at most 32 characters, for example "20x20 pixels-60-10" or "a cascade of 2 nets"."""
-    exits = sum(isinstance(layer, Exit) for layer in model.layers)
-    if exits:
-        return f"a cascade of {exits + 1} nets"
+    """Return the net in at most 32 characters.
+
+    For example "20x20 pixels-60-10", "a cascade of 2 nets", "a net that looks 5 times" or "3 nets, the last looks 5 times".
+    """
+    looks = next((len(layer.shifts) + 1 for layer in model.layers if isinstance(layer, Looks)), 0)
+    if looks:
+        return f"a net that looks {looks} times" if model.nets == 1 else f"{model.nets} nets, the last looks {looks} times"
+    if model.nets > 1:
+        return f"a cascade of {model.nets} nets"
     first = model.layers[0]
     assert isinstance(first, PatchSum | PatchConv)
     sizes = [str(row.shape[-1]) for layer, row in zip(model.layers, model.ranges(), strict=True) if hasattr(layer, "bias")]
@@ -173,10 +179,15 @@ SCREEN_TEXTS: dict[str, tuple[Part, ...]] = {
     ),
     "gallery": (
         *((0, 9), WHITE, "a Z80 reads handwriting"),
-        *((3, 17), "it reads", (19, 3), " of", (19, 9), " right", (21, 0), "time", (21, 11), " ms", (21, 21), "00 T-states"),
+        *((3, 17), "it reads", (19, 3), " of", (19, 9), " right", (21, 0), "time"),
         *((22, 0), CYAN, "&S&P&A&C&E next &Pause &Wrong &1&2&3 speed"),
         *((1, 0), BRIGHT + WHITE),
     ),
+    "short": ((21, 11), " ms", (21, 21), "00 T-states"),
+    "long": ((21, 11), " s ", (21, 21), " M T-states"),
+    "place": ((21, 5), " " * 27, (7, 17), " " * 8, (5, 17)),  # of what is said next, and no more of the picture before
+    "challenge_place": ((5, 17),),
+    "thinking": (BRIGHT + YELLOW, "thinking"),
     "right": ((5, 17), BRIGHT + GREEN, "   right", (7, 17), "        "),
     "wrong": ((5, 17), BRIGHT + RED, "   wrong", (7, 17), BRIGHT + YELLOW, " it is "),
     "paused": ((20, 1), YELLOW, "paused         "),

@@ -1,6 +1,7 @@
-/* distort - distorted pictures, one work-item a picture; zxml/data/distort.py says what it computes
+/* distort - distorted pictures on a GPU, one work-item a picture; zxml/data/distort.py says what it computes
  *
- * Set by the host: ROWS, COLS, TOP, LEFT (the window) and, from distort.py, NODES, WEAK, THICKNESSES.
+ * Needs distort_draws.cl before it, with vectors of 8. Set by the host: ROWS, COLS, TOP, LEFT (the window) and, from
+ * distort.py, NODES, THICKNESSES.
  *
  * quads           (count, 29, 32)      classes of the four pixels around a place
  * ink             (THICKNESSES, 256)   by thickness and quad: a bit a place in eighths of a pixel
@@ -8,35 +9,9 @@
  * column_spline   (NODES, OCTETS)      and at eight columns
  * key             the word from which the epoch's draws come
  * out             (count, ROWS)        a bit a pixel, bit 0 the leftmost
- *
- * Vectors of eight, and ?: for clamp(), because PoCL vectorises neither the loops nor the calls.
  */
 
 #define OCTETS ((COLS + 7) / 8)
-#define LIMIT(value, lowest, highest) ((value) < (lowest) ? (lowest) : (value) > (highest) ? (highest) : (value))
-
-inline uint8 hash_u32(uint8 x)
-{
-    x = (x ^ (x >> 16)) * 0x7FEB352DU;
-    x = (x ^ (x >> 15)) * 0x846CA68BU;
-    return x ^ (x >> 16);
-}
-
-inline int8 sum_bytes(uint8 x)
-{
-    x = (x & 0x00FF00FFU) + (x >> 8 & 0x00FF00FFU);
-    return as_int8((x & 0xFFFFU) + (x >> 16));
-}
-
-inline int uniform_draw(uint word)
-{
-    return (int)(word >> 16) - 32768;
-}
-
-inline int normal_draw(int sum, int strength, int factor)
-{
-    return ((((sum - 510) * strength) >> 8) * factor) >> 8;
-}
 
 __kernel void distort(__global const uchar *quads, __global const ulong *ink, __constant int *row_spline,
                       __constant int8 *column_spline, uint key, uint count, int shift, int rotate, int scale, int shear,
@@ -48,23 +23,8 @@ __kernel void distort(__global const uchar *quads, __global const ulong *ink, __
     const uint8 iota = (uint8)(0, 1, 2, 3, 4, 5, 6, 7);
     const uint8 picture = hash_u32((uint8)(index ^ key));
     const uint8 words = hash_u32(picture + iota * 0x9E3779B9U);
-    const int8 sums = sum_bytes(words);
     const int factor = words.s0 & 1 ? WEAK : 256;
-
-    /* the affine map about the centre, from output to picture, in 1/16384; the start is one pixel on, for the quads' border */
-    const int turn = normal_draw(sums.s3, rotate, factor);
-    const int angle = LIMIT(turn, -16384, 16384);
-    const int square = (angle * angle) >> 14;
-    const int sine = angle - ((angle * (square / 6)) >> 14);
-    const int cosine = 16384 - (square >> 1) + ((square * (square / 24)) >> 14);
-    const int scale_x = 16384 + normal_draw(sums.s4, scale, factor);
-    const int scale_y = 16384 + normal_draw(sums.s5, scale, factor);
-    const int xx = (cosine * scale_x) >> 14;
-    const int xy = normal_draw(sums.s6, shear, factor) - ((sine * scale_y) >> 14);
-    const int yx = (sine * scale_x) >> 14;
-    const int yy = (cosine * scale_y) >> 14;
-    const int start_x = (29 << 14) + ((((uniform_draw(words.s1) * shift) >> 8) * factor) >> 8);
-    const int start_y = (29 << 14) + ((((uniform_draw(words.s2) * shift) >> 8) * factor) >> 8);
+    const struct map map = draw_map(words, sum_bytes(words), factor, shift, rotate, scale, shear);
 
     /* the nodes' displacements, first all x and then all y, in 1/32768 pixel */
     const int amplitude = ((int)(words.s7 >> 24) * warp) >> 8;
@@ -101,11 +61,11 @@ __kernel void distort(__global const uchar *quads, __global const ulong *ink, __
                 x += across_x[i][octet] * row_spline[r * NODES + i];
                 y += across_y[i][octet] * row_spline[r * NODES + i];
             }
-            x = (x >> 6) + column * xx + (start_x + row * xy);
-            y = (y >> 6) + column * yx + (start_y + row * yy);
+            x = (x >> 6) + column * map.xx + (map.start_x + row * map.xy);
+            y = (y >> 6) + column * map.yx + (map.start_y + row * map.yy);
             x = LIMIT(x, (int8)0, (int8)((29 << 15) - 1));
             y = LIMIT(y, (int8)0, (int8)((29 << 15) - 1));
-            places[octet] = (y >> 15) << 11 | (x >> 15) << 6 | (y >> 12 & 7) << 3 | (x >> 12 & 7);
+            places[octet] = (y >> 15) << 11 | (x >> 15) << 6 | (x >> 12 & 7) << 3 | (y >> 12 & 7);
         }
         const int *place = (const int *)places;
         uint word = 0;

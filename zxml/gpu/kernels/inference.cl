@@ -110,6 +110,15 @@ kernel void requant(global const int *in, global int *out, uint count, uint shif
     out[item] = clamp((in[item] >> shift) + 1, 0, levels);
 }
 
+kernel void steps(global const int *in, global int *out, uint count, global const int *thresholds, uint levels, uint units)
+{
+    START
+    int level = 0;
+    for (uint k = 0; k < levels; k++)
+        level += in[item] >= thresholds[k * units + item % units];
+    out[item] = level;
+}
+
 kernel void leave(global const int *in, global int *out, uint count, uint classes, int gap)
 {
     START

@@ -16,11 +16,13 @@ GRAD_GROUP = 256
 class PatchConv:
     """The operation and its buffers: packed (batch, places) uint32; map, map_grad (batch, rows, cols, filters)."""
 
-    def __init__(self, space: Workspace, name: str, window: Window, pictures: Buffer, spare: float = 0.0) -> None:
+    def __init__(
+        self, space: Workspace, name: str, window: Window, pictures: Buffer, spare: float = 0.0, levels: int = 1
+    ) -> None:
         """Build it for the parameters NAME.linear (9, filters), NAME.bias and NAME.free (512, filters).
 
-        pictures: a buffer of (n, 28) uint32, a bit a pixel, bit 0 leftmost; spare: what a set feature
-        adds to the loss.
+        pictures: a buffer of (n, 28) uint32, a bit a pixel, bit 0 leftmost; spare: what a feature adds to the loss a level;
+        levels: the greatest that a feature can be, filters * levels at most 32.
         """
         filters = space.shapes[f"{name}.bias"][0]
         rows, cols = window.rows - PATCH_SIDE + 1, window.cols - PATCH_SIDE + 1
@@ -35,7 +37,7 @@ class PatchConv:
             "patch_conv",
             {
                 **{"BATCH": batch, "TOP": window.top, "LEFT": window.left, "ROWS": rows, "COLS": cols},
-                **{"FILTERS": filters, "CHUNKS": chunks, "SPARE": float(spare)},
+                **{"FILTERS": filters, "LEVELS": levels, "CHUNKS": chunks, "SPARE": float(spare)},
                 **{part.upper(): space.at(f"{name}.{part}") for part in ("linear", "bias", "free")},
             },
         )

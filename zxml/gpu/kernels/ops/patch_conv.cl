@@ -1,14 +1,16 @@
 /* patch_conv - learned tables of 3 x 3 patterns, looked up at every place of one-bit pictures, and the greatest of 2 x 2 places
  *
- * Set by the host: BATCH, TOP, LEFT, ROWS, COLS (the places of the window), FILTERS (a multiple of 8, at most 32), CHUNKS,
- * SPARE (what a set feature costs), and where the parameters lie: LINEAR (9, FILTERS), BIAS (FILTERS), FREE (512, FILTERS).
+ * Set by the host: BATCH, TOP, LEFT, ROWS, COLS (the places of the window), FILTERS (a multiple of 8), LEVELS (1 or 2;
+ * FILTERS * LEVELS is at most 32), CHUNKS, SPARE (what a feature costs a level), and where the parameters lie: LINEAR (9, FILTERS), BIAS (FILTERS), FREE (512, FILTERS).
  *
- * A table entry is real, t = bias + the linear weights of the pattern's pixels + its free part; its feature is t > 0, and
- * pattern 0, a blank one, has none. Gradients go through the threshold where |t| < 1, and through the greatest of four to
- * those that equal it, in equal shares. They are added up as integers, in any order, so the same inputs give the same bits.
+ * A table entry is real, t = bias + the linear weights of the pattern's pixels + its free part; its feature is t > 0 or, of two
+ * levels, floor(t) + 1 in 0..2, and pattern 0, a blank one, has none. Gradients go through the threshold where |t| < 1, and
+ * through levels where they change; through the greatest of four to those that equal it, in equal shares. They are added up as integers, in any order, so the same inputs give the same bits.
  *
  * pictures (n, 28) uint, bit 0 leftmost;  order (steps, BATCH);  state[0] = step;  bits (512);  real (512, FILTERS)
- * packed (BATCH, PLACES) uint, the features of a pooled place;  map (BATCH, PLACES, FILTERS) the same as 0 and 1
+ * packed (BATCH, PLACES) uint, the features of a pooled place;  map (BATCH, PLACES, FILTERS) the same as numbers
+ *
+ * Features are packed as thermometers: bit k * FILTERS + f is set where feature f is above k, so OR finds the greatest.
  */
 
 #define PATTERNS 512
@@ -29,7 +31,8 @@ __kernel void patch_table(__global const float *params, __global float *real, __
             t += (pattern >> k & 1) ? params[LINEAR + k * FILTERS + f] : 0.0f;
         real[pattern * FILTERS + f] = t;
         sums[pattern * FILTERS + f] = 0;
-        word |= (uint)(t > 0.0f && pattern > 0) << f;
+        for (int k = 0; k < LEVELS; k++)
+            word |= (uint)((k ? t >= k : t > 0.0f) && pattern > 0) << (k * FILTERS + f);
     }
     bits[pattern] = word;
 }
@@ -56,6 +59,15 @@ inline uint features(__global const uint *bits, int pattern)
     return pattern < 0 ? 0 : bits[pattern];
 }
 
+/* the level of a feature in a word of them */
+inline uint level_of(uint word, int f)
+{
+    uint level = word >> f & 1;
+    for (int k = 1; k < LEVELS; k++)
+        level += word >> (k * FILTERS + f) & 1;
+    return level;
+}
+
 __kernel void patch_forward(__global const uint *pictures, __global const uint *order, __global const uint *state,
                             __global const uint *bits, __global uint *packed, __global float *map)
 {
@@ -65,7 +77,7 @@ __kernel void patch_forward(__global const uint *pictures, __global const uint *
     uint word = features(bits, p.s0) | features(bits, p.s1) | features(bits, p.s2) | features(bits, p.s3);
     packed[get_global_id(0)] = word;
     for (int f = 0; f < FILTERS; f++)
-        map[get_global_id(0) * FILTERS + f] = word >> f & 1;
+        map[get_global_id(0) * FILTERS + f] = level_of(word, f);
 }
 
 /* One group: some samples and LANES filters. Adds to sums (512, FILTERS) int, which patch_table has cleared. */
@@ -84,13 +96,13 @@ __kernel void patch_backward(__global const uint *pictures, __global const uint 
         int4 p = patterns_of(picture, at % PLACES / POOLED_COLS, at % PLACES % POOLED_COLS);
         int pattern[4] = {p.s0, p.s1, p.s2, p.s3};
         for (int f = 0; f < LANES; f++) {
-            uint on = packed[at] >> (lanes + f) & 1;
+            uint on = level_of(packed[at], lanes + f);
             int equal = 0;
             for (int i = 0; i < 4; i++)
-                equal += pattern[i] >= 0 && (bits[max(pattern[i], 0)] >> (lanes + f) & 1) == on;
+                equal += pattern[i] >= 0 && level_of(bits[max(pattern[i], 0)], lanes + f) == on;
             int share = convert_int_rte((map_grad[at * FILTERS + lanes + f] + SPARE) * FIXED / equal);
             for (int i = 0; i < 4; i++) {
-                if (pattern[i] > 0 && (bits[pattern[i]] >> (lanes + f) & 1) == on)
+                if (pattern[i] > 0 && level_of(bits[pattern[i]], lanes + f) == on)
                     atomic_add(&table[pattern[i] * LANES + f], share);
             }
         }
@@ -105,7 +117,8 @@ __kernel void patch_backward(__global const uint *pictures, __global const uint 
 __kernel void patch_free_grad(__global const int *sums, __global const float *real, __global float *grads)
 {
     int i = get_global_id(0);
-    grads[FREE + i] = fabs(real[i]) < 1.0f ? 0.5f * sums[i] / FIXED : 0.0f;
+    float slope = LEVELS == 1 ? (fabs(real[i]) < 1.0f ? 0.5f : 0.0f) : real[i] > -0.5f && real[i] < LEVELS - 0.5f;
+    grads[FREE + i] = slope * sums[i] / FIXED;
 }
 
 /* One group of GROUP work-items a linear weight or bias. */
