@@ -126,7 +126,7 @@ def _apply(layer: Layer, values: Values, wrapping: bool, look: Callable[[tuple[i
         case Dense():
             total = layer.bias + _products(values.reshape(len(values), -1), layer.weight)
         case Looks(shifts=shifts):
-            total = sum(map(look, shifts), values)
+            return sum(map(look, shifts), values)
         case Requant(shift=shift, levels=levels):
             return np.asarray(np.clip((values >> shift) + 1, 0, levels))
         case Steps(thresholds=thresholds):

@@ -184,7 +184,7 @@ def measure(cpu: Cpu, cassette: Cassette, pictures: NDArray[np.uint8], track: Tr
     """Classify pictures (n, 28, 28) on a processor, from picture in to digit out, timing each step."""
     symbols, steps, classes = cassette.assembly.symbols, cassette.plan.steps, cassette.model.classes
     at, nbytes = symbols["scores"], 2 * classes
-    raw = np.zeros((len(pictures), classes), np.int16)
+    raw = np.zeros((len(pictures), classes), np.uint16)
     digits = np.zeros(len(pictures), np.int64)
     tstates = np.zeros((len(pictures), len(steps)), np.int64)
     packed = [bytes(row) for row in pack_pictures(pictures)]
@@ -193,7 +193,7 @@ def measure(cpu: Cpu, cassette: Cassette, pictures: NDArray[np.uint8], track: Tr
         cpu.enter(symbols["classify"], PICTURE_ADDR)
         spent = [*run_steps(cpu, symbols, steps)]
         tstates[i, : len(spent)] = spent
-        raw[i] = np.frombuffer(cpu.read(at, nbytes), "<i2")
+        raw[i] = np.frombuffer(cpu.read(at, nbytes), "<u2")
         digits[i] = cpu.a()
     return Run(raw.astype(np.int64), digits, tstates)
 

@@ -110,7 +110,7 @@ class Inference:
             look = self._apply(("move", [np.int32(step) for step in shift]), pictures, count * int(np.prod(PICTURE_SHAPE)))
             for launch, size in again:
                 look = self._apply(launch, look, size)
-            scores = self._apply(("add", [look, np.int32(layer.sum_bits)]), scores, again[-1][1])
+            scores = self._apply(("add", [look]), scores, again[-1][1])
         return scores
 
     def _picture_buffer(self, start: int, end: int) -> Any:

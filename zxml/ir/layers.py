@@ -180,7 +180,7 @@ class Exit:
 class Looks:
     """Further looks at the picture, each moved by a pixel: their scores are added to those of the first look.
 
-    out[u] = wrap(in[u] + sum over shifts (dy, dx) of scores_(dy, dx)[u], 16)
+    out[u] = in[u] + sum over shifts (dy, dx) of scores_(dy, dx)[u]
 
     scores_(dy, dx) is what the layers from `again`, which takes the picture, to the one that gave `in` put out for the picture
     moved down by dy and right by dx: pixels that leave it are lost, and blank ones come in.
@@ -191,11 +191,6 @@ class Looks:
     name: str
     again: str
     shifts: tuple[tuple[int, int], ...]
-
-    @property
-    def sum_bits(self) -> int:
-        """The bits of its sums."""
-        return 16
 
 
 @dataclass(frozen=True, eq=False)

@@ -100,8 +100,9 @@ def _layer_range(layer: Layer, lows: Ends, highs: Ends) -> tuple[Ends, Ends, Lay
         case Steps(thresholds=thresholds):
             low, high = ((ends >= thresholds[:, None, None]).sum(axis=0) for ends in (lows, highs))
             return low, high, _plain(layer.name, low, high)
-        case Looks(shifts=shifts, sum_bits=bits):
-            return _sum_range(layer.name, lows * (1 + len(shifts)), highs * (1 + len(shifts)), bits)
+        case Looks(shifts=shifts):
+            low, high = lows * (1 + len(shifts)), highs * (1 + len(shifts))
+            return low, high, _plain(layer.name, low, high)
         case ArgMax() | Exit():
             low = np.zeros(1, np.int64)
             high = low + (1 if isinstance(layer, Exit) else len(lows) - 1)

@@ -139,10 +139,10 @@ kernel void move(global const int *in, global int *out, uint count, int down, in
     out[item] = inside ? in[(int)item - down * SIDE - right] : 0;
 }
 
-kernel void add(global const int *in, global int *out, uint count, global const int *more, uint bits)
+kernel void add(global const int *in, global int *out, uint count, global const int *more)
 {
     START
-    out[item] = wrap((uint)in[item] + (uint)more[item], bits);
+    out[item] = in[item] + more[item];
 }
 
 kernel void arg_max(global const int *in, global int *out, uint count, uint classes)

@@ -1,4 +1,7 @@
-"""looks: further looks at moved pictures, whose scores are added; they take the time of the layers looked with again, too."""
+"""looks: further looks at moved pictures, whose scores are added; they take the time of the layers looked with again, too.
+
+Limits: scores and their sums are unsigned words.
+"""
 
 from __future__ import annotations
 
@@ -15,6 +18,7 @@ NBYTES = 95
 ROW_NBYTES = 4
 ROUTINES = {-1: "looks_left", 0: "looks_copy", 1: "looks_right"}  # of the pixels that a picture is moved right by
 ROUTINE_TSTATES = {-1: 5148, 0: 2393, 1: 5568}
+MOST_SCORE = 0xFFFF
 CALL_TSTATES, LOAD_TSTATES = 17, 10
 
 
@@ -33,6 +37,9 @@ def _calls(part: Part) -> tuple[str, ...]:
 
 
 def _fits(part: Part) -> str | None:
+    most = (1 + len(_looks(part).shifts)) * part.inputs.hi
+    if part.inputs.lo < 0 or most > MOST_SCORE:
+        return f"adds up unsigned words, and the sums may reach {part.inputs.lo if part.inputs.lo < 0 else most}"
     return None
 
 
@@ -68,7 +75,7 @@ def _sections(part: Part) -> tuple[Section, ...]:
 
 
 def _read(memory: bytes, symbols: Symbols, part: Part) -> Values:
-    return read_scores(memory, symbols, part.shape[0])
+    return read_scores(memory, symbols, part.shape[0]) & MOST_SCORE
 
 
 LOOKS = Kernel("looks", (Looks,), "scores", "scores", _calls, _fits, _cost, _count, _constants, _sections, _read)
