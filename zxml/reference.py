@@ -39,6 +39,7 @@ from zxml.ir.ranges import pool, windows
 
 Pictures = NDArray[np.uint8]
 Values = NDArray[np.int64]
+Looker = Callable[[tuple[int, int]], Values]
 
 BATCH = 500
 
@@ -56,9 +57,29 @@ class Answers:
 
 
 def run(model: IntegerModel, pictures: Pictures, wrapping: bool = True) -> Answers:
-    """Return what the model says of pictures (n, 28, 28) of zeros and ones; wrapping=False: sums keep all their bits."""
-    parts = [answer(model, trace(model, part, wrapping)) for part in batches(pictures)]
+    """Return what the model says of pictures (n, 28, 28) of zeros and ones; wrapping=False: sums keep all their bits.
+
+    Raises SpecError unless pictures have shape (n, 28, 28).
+    """
+    parts = [_run(model, _checked(part), wrapping) for part in batches(pictures)]
     return Answers(*(np.concatenate([getattr(part, field.name) for part in parts]) for field in fields(Answers)))
+
+
+def _run(model: IntegerModel, pictures: Values, wrapping: bool) -> Answers:
+    """Return what `run` does: layers after an exit take only the pictures that go on."""
+    scores, exits = np.zeros((len(pictures), model.classes), np.int64), np.zeros(len(pictures), np.int64)
+    going, outputs = np.arange(len(pictures)), [pictures]
+    for layer, source in zip(model.layers, sources(model.layers), strict=True):
+        look = _looker(model.layers, outputs[0], wrapping)
+        outputs.append(_apply(layer, outputs[source + 1], wrapping, look))
+        if isinstance(layer, Exit | ArgMax):
+            leaves = outputs[-1][:, 0] == 1 if isinstance(layer, Exit) else np.ones(len(going), bool)
+            scores[going[leaves]] = outputs[-2][leaves]
+            going, outputs = going[~leaves], [values[~leaves] for values in outputs]
+            exits[going] += 1
+            if not len(going):
+                break
+    return Answers(scores, scores.argmax(axis=1), exits)
 
 
 def batches(pictures: Pictures) -> Iterator[Pictures]:
@@ -83,23 +104,32 @@ def trace(model: IntegerModel, pictures: Pictures, wrapping: bool = True) -> dic
 
     Raises SpecError unless pictures have shape (n, 28, 28).
     """
-    if pictures.ndim != 3 or pictures.shape[1:] != (PICTURE_SIDE, PICTURE_SIDE):
-        raise SpecError(f"pictures must have shape (n, {PICTURE_SIDE}, {PICTURE_SIDE}), got {pictures.shape}")
-    outputs = trace_layers(model.layers, pictures.astype(np.int64), wrapping)
+    outputs = trace_layers(model.layers, _checked(pictures), wrapping)
     return {layer.name: values for layer, values in zip(model.layers, outputs, strict=True)}
 
 
 def trace_layers(layers: tuple[Layer, ...], pictures: Values, wrapping: bool = True) -> list[Values]:
     """Return the outputs of layers of which the first takes pictures (n, 28, 28), as `trace` does."""
+    outputs, look = [pictures], _looker(layers, pictures, wrapping)
+    for layer, source in zip(layers, sources(layers), strict=True):
+        outputs.append(_apply(layer, outputs[source + 1], wrapping, look))
+    return outputs[1:]
+
+
+def _checked(pictures: Pictures) -> Values:
+    if pictures.ndim != 3 or pictures.shape[1:] != (PICTURE_SIDE, PICTURE_SIDE):
+        raise SpecError(f"pictures must have shape (n, {PICTURE_SIDE}, {PICTURE_SIDE}), got {pictures.shape}")
+    return pictures.astype(np.int64)
+
+
+def _looker(layers: tuple[Layer, ...], pictures: Values, wrapping: bool) -> Looker:
+    """Return what gives the scores of a further look at the pictures for its shift."""
     again = looked_again(layers)
 
     def look(shift: tuple[int, int]) -> Values:
         return trace_layers(layers[again.start : again.stop], move(pictures, *shift), wrapping)[-1]
 
-    outputs = [pictures]
-    for layer, source in zip(layers, sources(layers), strict=True):
-        outputs.append(_apply(layer, outputs[source + 1], wrapping, look))
-    return outputs[1:]
+    return look
 
 
 def move(pictures: Values, down: int, right: int) -> Values:
@@ -108,7 +138,7 @@ def move(pictures: Values, down: int, right: int) -> Values:
     return padded[:, 1 - down : 1 - down + PICTURE_SIDE, 1 - right : 1 - right + PICTURE_SIDE]
 
 
-def _apply(layer: Layer, values: Values, wrapping: bool, look: Callable[[tuple[int, int]], Values]) -> Values:
+def _apply(layer: Layer, values: Values, wrapping: bool, look: Looker) -> Values:
     """Return a layer's output from what it takes; look: gives the scores of a further look for its shift."""
     match layer:
         case PatchSum():
