@@ -13,16 +13,18 @@ import pytest
 
 from tests.gpu_cases import assert_near, make_case, run_case
 from zxml import data
+from zxml.bench_steps import PARTS, measure_net
 from zxml.gpu import persistent
 from zxml.gpu.backends import Choice, choose_backend
 from zxml.gpu.device import choose
 from zxml.gpu.net import FloatSpec, net_of
+from zxml.gpu.nets.shape import NetShape
 from zxml.gpu.persistent import PersistentStep, plan_layout, why_groups_do_not_meet
 from zxml.gpu.trainer import train
 from zxml.spec import DistortSpec, HiddenSpec, InputSpec, ModelSpec, OutputSpec, TrainingSpec
 
 SPECS: dict[str, ModelSpec | FloatSpec] = {
-    "grey": FloatSpec(28, 28, True, units=3, optimiser="adam", learning_rate=0.01),
+    "adam": FloatSpec(28, 28, False, units=3, optimiser="adam", learning_rate=0.01),
     "bits": FloatSpec(16, 16, False, units=4),
     "one row": FloatSpec(1, 7, False, units=2, classes=3, batch=32),
     "integer": ModelSpec(hidden=HiddenSpec(units=3), training=TrainingSpec(batch=64, weight_decay=0.01)),
@@ -54,7 +56,7 @@ def check_launches() -> None:
 def check_memory() -> None:
     """The local memory that is planned is what the kernel takes, but for a few bytes."""
     queue = cl.CommandQueue(cl.Context([choose()]))
-    for spec in (SPECS["grey"], SPECS["large batch"]):
+    for spec in (SPECS["adam"], SPECS["large batch"]):
         buffer = cl.Buffer(queue.context, cl.mem_flags.READ_ONLY, 4096)
         step = PersistentStep(queue, spec, buffer, np.zeros(1, np.uint8), 1)
         taken = step.kernel.get_work_group_info(cl.kernel_work_group_info.LOCAL_MEM_SIZE, queue.device)
@@ -83,6 +85,17 @@ def check_training() -> None:
     assert first.model.sha256() == again.model.sha256()
 
 
+def check_parts_left_out() -> None:
+    """A step can be timed without each of its parts."""
+    whole = data.load("mnist")
+    few = {
+        name: getattr(whole, name)[:160] for name in ("train_images", "train_labels", "validation_images", "validation_labels")
+    }
+    times = measure_net("small", NetShape(16, 16, (3,), batch=32), replace(whole, **few), choose(), epochs=1)
+    assert len(times.parts) == len(PARTS)
+    assert times.whole > 0
+
+
 def check_no_room() -> None:
     """Groups that wait for others which nobody runs give up; PoCL has fewer threads than there are groups."""
     persistent.PATIENCE = {True: 1 << 16, False: 1 << 16}
@@ -94,6 +107,7 @@ CHECKS: dict[str, Callable[[], None]] = {name: partial(check_steps, name) for na
     "launches": check_launches,
     "memory": check_memory,
     "training": check_training,
+    "parts left out": check_parts_left_out,
     "no room": check_no_room,
 }
 

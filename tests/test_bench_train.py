@@ -1,7 +1,7 @@
 """The training benchmark: what is measured on which device, ratios, files, the page, and the peer that is always there."""
 
 import json
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
 
 import numpy as np
@@ -9,6 +9,7 @@ import pytest
 
 from zxml import bench_command, bench_train, cli, data
 from zxml.bench_page import render, render_folder
+from zxml.bench_steps import PARTS, REST, StepBench, StepTimes, read_steps
 from zxml.bench_train import (
     ENGINES,
     NETS,
@@ -132,7 +133,7 @@ def test_runs_are_read_back_as_they_were_written(tmp_path: Path) -> None:
     assert replace(bench, kind="cpu", units=2).file_name == "train-2-cpu-cores.json"
     assert read_bench(path) == bench
     page = render_folder(tmp_path)
-    assert page == render([bench])
+    assert page == render([bench], [])
     assert "## Some GPU 9000\n" in page
     assert "| 784-64-10 | numpy | 1 | 2.50 |  | 97.12 % |" in page
     assert "Left out: 784-64-10, numpy: does not run on a gpu." in page
@@ -142,6 +143,23 @@ def test_runs_are_read_back_as_they_were_written(tmp_path: Path) -> None:
 def test_a_file_that_is_no_run_is_an_error(tmp_path: Path, text: str) -> None:
     (tmp_path / "train-x.json").write_text(text, encoding="utf-8")
     with pytest.raises(DataError, match=r"train-x\.json: wanted a training benchmark"):
+        render_folder(tmp_path)
+
+
+def test_times_of_steps_are_read_back_and_told_part_by_part(tmp_path: Path) -> None:
+    bench = StepBench("Some GPU 9000", [StepTimes("784-64-10", 6.0, [1.0, 0.5, 0.5, 0.25, 0.25, 0.5], 0.125)])
+    (tmp_path / "steps-some-gpu-9000.json").write_text(json.dumps(asdict(bench)), encoding="utf-8")
+    assert read_steps(tmp_path / "steps-some-gpu-9000.json") == bench
+    page = render_folder(tmp_path)
+    assert page == render([], [bench])
+    assert "## Where a step's time goes: Some GPU 9000\n" in page
+    assert f"| {PARTS[0]} | 1.00 |" in page
+    assert f"| {REST} | 3.00 |\n| a whole step | 6.00 |" in page
+
+
+def test_a_file_that_is_no_times_of_steps_is_an_error(tmp_path: Path) -> None:
+    (tmp_path / "steps-x.json").write_text('{"device": "x", "nets": [{}]}', encoding="utf-8")
+    with pytest.raises(DataError, match=r"steps-x\.json: wanted times of steps"):
         render_folder(tmp_path)
 
 
@@ -169,7 +187,7 @@ def test_the_command_renders_the_page(tmp_path: Path, monkeypatch: pytest.Monkey
     (tmp_path / "bench").mkdir()
     (tmp_path / "bench" / bench.file_name).write_text(bench.to_json(), encoding="utf-8")
     assert cli.main(["bench-train", "--docs"]) == 0
-    assert (tmp_path / "docs" / "benchmarks.md").read_text(encoding="utf-8") == render([bench])
+    assert (tmp_path / "docs" / "benchmarks.md").read_text(encoding="utf-8") == render([bench], [])
 
 
 @pytest.mark.parametrize(

@@ -18,7 +18,8 @@ from zxml.errors import DeviceError, SpecError
 from zxml.gpu import checkpoint
 from zxml.gpu.device import choose
 from zxml.gpu.net import FloatSpec, net_of
-from zxml.gpu.population import PopulationStep, plan_rounds, sort_together
+from zxml.gpu.population import PopulationStep, has_matrix_units, plan_rounds, sort_together
+from zxml.gpu.population_layout import MatrixWeights, pack, unpack
 from zxml.gpu.population_trainer import PopulationProgress, train_population
 from zxml.gpu.shuffle import Shuffler, epoch_key, permutation
 from zxml.gpu.trainer import Trained
@@ -74,6 +75,39 @@ def test_a_round_of_the_gradient_holds_its_rows_and_each_work_item_loads_at_most
     taken, square = plan_rounds(net_of(FloatSpec(rows, cols, False)))
     assert 1 <= taken * cols <= 16 * square
     assert 16 * taken <= 128
+
+
+@pytest.mark.parametrize("pixels", [784, 45])
+def test_weights_for_matrix_units_lie_where_each_lane_reads_them_and_come_back(pixels: int) -> None:
+    hidden = np.random.default_rng(0).random((pixels + 1, 3, 64)).astype(np.float32)
+    packed = pack(hidden)
+    np.testing.assert_array_equal(unpack(packed, pixels), hidden)
+    np.testing.assert_array_equal(packed[-192:].reshape(3, 64), hidden[-1])
+    words = packed[:-192].reshape(
+        -1, 4, 3, 2, 2, 8, 4, 4
+    )  # word, warp, kind, unit, half, g, t, pixel: kernels/population_matrix.cl
+    assert words[1, 2, 1, 1, 0, 5, 3, 2] == hidden[32 + 3 + 4 * 2, 1, 16 * 2 + 8 + 5]
+    assert words[0, 3, 0, 0, 1, 0, 1, 3] == hidden[1 + 4 * 7, 0, 16 * 3]
+
+
+def test_parameters_written_for_matrix_units_are_read_back() -> None:
+    case = make_case(CASES[1], steps=1)
+    weights = MatrixWeights(case.queue, net_of(CASES[1][0]), 64, 16, 2)
+    weights.write(case.start * 2)
+    for params in weights.read([20, 20]):
+        for (name, got), (_, wanted) in zip(params.items(), case.start[0].items(), strict=True):
+            np.testing.assert_array_equal(got, wanted, err_msg=name)
+
+
+def test_matrix_units_are_used_where_nvidia_has_them_for_pictures_of_bits_and_small_batches() -> None:
+    new, old = (SimpleNamespace(vendor="NVIDIA Corporation", compute_capability_major_nv=major) for major in (9, 7))
+    bits = net_of(FloatSpec(28, 28, False))
+    assert has_matrix_units(new, bits)
+    assert not has_matrix_units(old, bits)
+    assert not has_matrix_units(SimpleNamespace(vendor="Intel", compute_capability_major_nv=9), bits)
+    assert not has_matrix_units(SimpleNamespace(vendor="NVIDIA Corporation"), bits)
+    assert not has_matrix_units(new, net_of(FloatSpec(28, 28, True)))
+    assert not has_matrix_units(new, net_of(FloatSpec(28, 28, False, batch=160)))
 
 
 def test_specs_that_differ_in_more_than_their_recipe_are_sorted_apart() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from zxml.bench_steps import PARTS, REST, StepBench, read_steps
 from zxml.bench_train import BASES, PRODUCT, Bench, Row, read_bench
 
 HEAD = """\
@@ -22,19 +23,30 @@ Other engines are measured where they are installed: `pip install "zxml[bench]"`
   Nothing is chosen by it.
 - Ratio: an engine's time over ours (`zxml`; for populations `zxml-population`), so 3.00 means that ours takes a third.
 - Populations: 1,024 models at once, each with its own start and order; the time is one model's, the accuracy the first's.
+  On NVIDIA's matrix units ours multiplies bits, which are exact there, by weights split into three numbers of bf16 that add up
+  to the float32 exactly; `jax-vmap` multiplies in TF32.
 - `product` is the net of `models/mnist.toml`: `zxml-integer` trains it with the Z80's arithmetic inside, on pictures distorted
   anew each epoch; `zxml-float` is the same step in plain numbers.
 """
+STEPS = """\
+A net of one hidden layer is trained by one launch an epoch: a work-group is a hidden unit and half of the picture's rows, its
+weights stay in registers, and groups tell each other numbers through memory, twice a step, without a barrier
+(`zxml/gpu/kernels/persistent.cl`). Below is what a step loses when a part of it is left out, in microseconds, as
+`python -m zxml.bench_steps` measures it: first the waiting, then, of a step that does not wait, each other part alone; the rest
+is what is left. A part that hides behind others may read as nothing or, by noise, as less. The opening is what comes before
+an epoch's first step: the order, the batches' bits, clearing.
+"""
 
 
-def render(benches: list[Bench]) -> str:
+def render(benches: list[Bench], steps: list[StepBench]) -> str:
     """Return the page."""
-    return "\n".join([HEAD, *map(_section, benches)])
+    return "\n".join([HEAD, *map(_section, benches), *map(_steps_section, steps)])
 
 
 def render_folder(folder: Path) -> str:
     """Return the page of the runs kept in a folder; raise DataError if a file is not one."""
-    return render([read_bench(path) for path in sorted(folder.glob("train-*.json"))])
+    benches = [read_bench(path) for path in sorted(folder.glob("train-*.json"))]
+    return render(benches, [read_steps(path) for path in sorted(folder.glob("steps-*.json"))])
 
 
 def table(rows: list[Row]) -> list[str]:
@@ -53,3 +65,14 @@ def _section(bench: Bench) -> str:
     left_out = [f"Left out: {'; '.join(bench.left_out)}.", ""] if bench.left_out else []
     head = [f"## {bench.title}", "", f"{bench.epochs} epochs; {', '.join(bench.versions)}.", ""]
     return "\n".join([*head, *table(bench.rows), "", *left_out])
+
+
+def _steps_section(bench: StepBench) -> str:
+    names, ruler = " | ".join(net.net for net in bench.nets), "|--:" * len(bench.nets)
+    head = [f"## Where a step's time goes: {bench.device}", "", STEPS, f"| part | {names} |", f"|---{ruler}|"]
+    lost = [[net.parts[number] for net in bench.nets] for number in range(len(PARTS))]
+    rest = [net.whole - sum(net.parts) for net in bench.nets]
+    lines = [*zip((*PARTS, REST, "a whole step"), (*lost, rest, [net.whole for net in bench.nets]), strict=True)]
+    table = [f"| {name} | {' | '.join(f'{value:.2f}' for value in values)} |" for name, values in lines]
+    opening = f"| opening of an epoch, ms | {' | '.join(f'{net.opening:.2f}' for net in bench.nets)} |"
+    return "\n".join([*head, *table, opening, ""])

@@ -68,7 +68,7 @@ class Bench:
     def file_name(self) -> str:
         """The file it is kept in: a GPU's name, or how many CPU cores."""
         name = f"{self.units} CPU cores" if self.kind == "cpu" else self.device
-        return f"train-{re.sub('[^a-z0-9]+', '-', name.lower()).strip('-')}.json"
+        return name_file("train", name)
 
     @property
     def title(self) -> str:
@@ -87,6 +87,11 @@ class Job:
     net: str
     engine: str
     models: int = 1
+
+
+def name_file(kind: str, device: str) -> str:
+    """Return the name of the file that keeps a kind of run on a device."""
+    return f"{kind}-{re.sub('[^a-z0-9]+', '-', device.lower()).strip('-')}.json"
 
 
 def read_bench(path: Path) -> Bench:

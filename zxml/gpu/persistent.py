@@ -1,4 +1,4 @@
-"""Many training steps in one launch: weights stay in local memory, and all groups meet once a step (kernels/persistent.cl).
+"""Many training steps in one launch: weights stay in registers, and groups tell each other numbers (kernels/persistent.cl).
 
 OpenCL does not promise that all groups of a launch run at once. So this is used only where there are no more groups than
 compute units, and after a test on the device itself (kernels/try_meeting.cl); a launch whose groups do not meet ends with an
@@ -26,29 +26,34 @@ Buffer = Any  # pyopencl has no types
 
 GROUP = 512  # work-items of a group, where the device takes so many
 LEAST_GROUP = 64
-STEPS_A_LAUNCH = 128  # more gain nothing, and Ctrl-C is seen between launches
-ADDERS = 16
-SMALL_SUMS = 4  # beside the two of each class; see kernels/persistent.cl
-PATIENCE = {True: 1 << 28, False: 1 << 22}  # looks at the meeting, on a CPU or not: a second or a few
+STEPS_A_LAUNCH = 512  # a few milliseconds: a screen that the device also draws must not wait too long
+ADDERS, SMALL_SUMS = 16, 4  # as in kernels/persistent.cl
+MOST_SLICES = 16
+PATIENCE = {True: 1 << 28, False: 1 << 22}  # looks at a word, on a CPU or not: a second or a few
 TRIAL_ROUNDS = 50
+BATCH_GROUP = 64  # work-items of a group of kernels/batches.cl; one on a CPU
 
 # The buffers that are the kernel's arguments, in order; after them come the first step and the count.
-ARGUMENTS = ("pictures", "labels", "order", "rates", "hidden", "output", "scalars", "penalties", "sums", "rows", "meeting")
+ARGUMENTS = (
+    *("samples", "masks", "batch_labels", "rates"),
+    *("hidden", "output", "scalars", "penalties", "told"),
+)
+BATCH_ARGUMENTS = ("pictures", "labels", "order", "samples", "masks", "batch_labels")
 
 
 @dataclass(frozen=True)
 class Layout:
-    """How a net is spread over a device: parts of the rows, work-items of a group and of a sample, slices of a gradient.
+    """How a net is spread over a device: parts of the rows, work-items of a group, of a sample's sum and of its scores.
 
-    wide: words a load of grey pixels takes; big: floats of shared scratch; nbytes: local memory of a group.
+    pool: floats of shared scratch; planes: floats a sample; nbytes: local memory of a group.
     """
 
     parts: int
     group: int
     split: int
     slices: int
-    wide: int
-    big: int
+    pool: int
+    planes: int
     nbytes: int
 
 
@@ -58,19 +63,18 @@ def plan_layout(device: Any, net: Net, parts: int | None = None) -> Layout:
     parts = parts or spread
     group = next(size for size in (GROUP, 256, 128, LEAST_GROUP, 1) if size <= device.max_work_group_size)
     quads = net.rows // parts * -(-net.cols // 4)
-    split, slices = max(1, group // net.batch), min(ADDERS, max(1, group // quads))
-    words = net.pixels // 4
-    wide = next(width for width in (4, 2, 1) if quads % width == 0 and words % width == 0)
-    scores = net.classes * net.batch
-    big = max(split * scores, scores + slices * 4 * quads, split * net.batch + 16 * quads)
+    owned, split = -(-net.batch // (net.units * parts)), max(1, group // net.batch)
+    slices = next(count for count in (MOST_SLICES, 8, 4, 2, 1) if count == 1 or count * owned * net.classes <= group)
+    pool = 4 * max(4 * quads, net.batch, -(-owned * (net.units + net.classes * (slices + 1)) // 4))
+    planes = max(split, net.classes + 2)
     small = 2 * net.classes + SMALL_SUMS
-    floats = 3 * 4 * quads + big + net.units * row_floats(net) + 4 * net.batch + small * (3 + ADDERS) + 2 * net.batch
-    return Layout(parts, group, split, slices, wide, big, 4 * floats + 2 * net.batch + 64)
+    floats = pool + (planes + 2) * net.batch + 4 * quads + net.units * row_floats(net.classes) + small * (3 + ADDERS)
+    return Layout(parts, group, split, slices, pool, planes, 4 * floats + 32)
 
 
-def row_floats(net: Net) -> int:
-    """Return the floats that a row of the output layer takes in the exchange: a multiple of four."""
-    return -(-net.classes // 4) * 4
+def row_floats(values: int) -> int:
+    """Return the floats that a row of so many values takes in the exchange: a multiple of four."""
+    return -(-values // 4) * 4
 
 
 def why_not_persistent(device: Any, net: Net) -> str | None:
@@ -80,14 +84,14 @@ def why_not_persistent(device: Any, net: Net) -> str | None:
 
 def _why_it_does_not_fit(device: Any, net: Net) -> str | None:
     layout = plan_layout(device, net)
+    if net.grey:
+        return "it takes pictures of bits, and these are grey"
     if net.units > device.max_compute_units:
         return f"{net.units} groups, and the device has {device.max_compute_units} compute units"
     if layout.group < LEAST_GROUP:
         return f"the device's groups have at most {device.max_work_group_size} work-items"
     if layout.nbytes > device.local_mem_size:
         return f"a group needs {layout.nbytes} bytes of local memory, and the device has {device.local_mem_size}"
-    if net.grey and net.cols % 4:
-        return f"grey pictures must have a multiple of 4 columns, got {net.cols}"
     return None
 
 
@@ -96,22 +100,22 @@ def why_groups_do_not_meet(device: Any, net: Net) -> str | None:
     layout = plan_layout(device, net)
     groups = net.units * layout.parts
     queue = cl.CommandQueue(cl.Context([device]))
-    meeting, numbers = (cl.Buffer(queue.context, cl.mem_flags.READ_WRITE, 4 * size) for size in (3, 2 * groups))
+    found, start = np.zeros(2, np.uint32), np.zeros(2 * groups, np.uint32)
+    flags = cl.mem_flags.READ_WRITE | cl.mem_flags.COPY_HOST_PTR
+    meeting, numbers = (cl.Buffer(queue.context, flags, hostbuf=values) for values in (found, start))
     try:
         kernel = cl.Kernel(_build(queue, net, layout), "try_meeting")
     except DeviceError as error:
         return str(error)
     kernel.set_args(meeting, numbers, np.uint32(TRIAL_ROUNDS))
-    found = np.zeros(3, np.uint32)
-    cl.enqueue_copy(queue, meeting, found)
     cl.enqueue_nd_range_kernel(queue, kernel, (groups * layout.group,), (layout.group,))
     cl.enqueue_copy(queue, found, meeting)
-    if found[1]:
+    if found[0]:
         return f"the device does not run {groups} groups at once"
-    return f"the device's {groups} groups do not see what the others write" if found[2] else None
+    return f"the device's {groups} groups do not see what the others write" if found[1] else None
 
 
-def _build(queue: Any, net: Net, layout: Layout) -> Any:
+def _build(queue: Any, net: Net, layout: Layout, leave_out: int = 0) -> Any:
     """Return the program, with the macros that the kernels' headers name."""
     macros: Macros = {
         "REAL": "float",
@@ -119,13 +123,15 @@ def _build(queue: Any, net: Net, layout: Layout) -> Any:
         "PARTS": layout.parts,
         "SPLIT": layout.split,
         "SLICES": layout.slices,
-        "WIDE": layout.wide,
-        "BIG": layout.big,
+        "POOL": layout.pool,
+        "PLANES": layout.planes,
         "PATIENCE": PATIENCE[is_cpu(queue.device)],
         "LOCAL_FLOATS": layout.nbytes // 4 - 32,
+        "LEAVE_OUT": leave_out,
     }
+    macros |= {"ON_CPU": 1} if is_cpu(queue.device) else {}
     macros |= net.macros(padded(net.units), padded(net.classes))
-    return build(queue.context, (*GPU_SHARED, "meet.cl", "try_meeting.cl", "persistent.cl"), macros)
+    return build(queue.context, (*GPU_SHARED, "spread.cl", "exchange.cl", "try_meeting.cl", "persistent.cl"), macros)
 
 
 class PersistentStep:
@@ -139,11 +145,13 @@ class PersistentStep:
         labels: NDArray[np.uint8],
         max_steps: int,
         parts: int | None = None,
+        leave_out: int = 0,
     ) -> None:
         """Build the kernels and buffers.
 
-        pictures: a buffer of (n, rows) uint32, as `zxml.data.pack_rows` makes them, or of (n, pixels) bytes where the spec is
-        grey, of which this object keeps hold; labels: (n,); max_steps: the most steps an epoch has; parts: see `plan_layout`.
+        pictures: a buffer of (n, rows) uint32, as `zxml.data.pack_rows` makes them, of which this object keeps hold;
+        labels: (n,); max_steps: the most steps an epoch has; parts: see `plan_layout`; leave_out: parts of a step, as bits,
+        without which it trains nothing and shows what time they take.
 
         Raises DeviceError if the device cannot hold all groups at once, or its driver does not build the kernels.
         """
@@ -155,9 +163,14 @@ class PersistentStep:
         self.groups = self.net.units * self.layout.parts
         self.weights = Weights(queue, self.net, padded(self.net.units), padded(self.net.classes))
         self.buffers = self._make_buffers(labels, max_steps) | self.weights.buffers | {"pictures": pictures}
-        self.kernel = cl.Kernel(_build(queue, self.net, self.layout), "persistent")
+        self.kernel = cl.Kernel(_build(queue, self.net, self.layout, leave_out), "persistent")
         for number, name in enumerate(ARGUMENTS):
             self.kernel.set_arg(number, self.buffers[name])
+        net = self.net
+        sizes: Macros = {"ROWS": net.rows, "COLS": net.cols, "BATCH": net.batch, "STEPS": max_steps}
+        self.batches = cl.Kernel(build(queue.context, ("batches.cl",), sizes), "batch_bits")
+        self.batches.set_args(*(self.buffers[name] for name in BATCH_ARGUMENTS))
+        self.batch_group = 1 if is_cpu(queue.device) else BATCH_GROUP
         self.done = 0
 
     def start_epoch(self, order: NDArray[np.uint32] | None, rates: NDArray[np.float64]) -> None:
@@ -168,9 +181,10 @@ class PersistentStep:
         if order is not None:
             self._write("order", order.astype(np.uint32))
         self._write("rates", rates.astype(np.float32))
-        self._write("penalties", np.zeros(self.net.units, np.float32))
-        self._write("meeting", np.zeros(3, np.uint32))
-        self.weights.clear_losses()
+        self._clear("told")
+        items = len(rates) * self.net.batch // 32 * self.net.rows
+        group = self.batch_group
+        cl.enqueue_nd_range_kernel(self.queue, self.batches, (-(-items // group) * group,), (group,))
         self.done = 0
 
     def run(self, steps: int) -> None:
@@ -180,12 +194,11 @@ class PersistentStep:
             count = min(STEPS_A_LAUNCH, end - self.done)
             self.kernel.set_arg(len(ARGUMENTS), np.uint32(self.done))
             self.kernel.set_arg(len(ARGUMENTS) + 1, np.uint32(count))
-            cl.enqueue_fill_buffer(self.queue, self.buffers["meeting"], np.zeros(1, np.uint32), 0, 4)
             group = self.layout.group
             cl.enqueue_nd_range_kernel(self.queue, self.kernel, (self.groups * group,), (group,))
             self.done += count
         self.queue.finish()
-        if self._read("meeting", 3, np.uint32)[1]:
+        if self._read("told", 1, np.uint32)[0]:
             raise DeviceError("the groups of a persistent launch did not meet: is the device busy? use --backend groups")
 
     def loss_sum(self) -> float:
@@ -210,17 +223,29 @@ class PersistentStep:
 
     def _make_buffers(self, labels: NDArray[np.uint8], max_steps: int) -> dict[str, Buffer]:
         net, context, flags = self.net, self.queue.context, cl.mem_flags
+        samples = max_steps * net.batch
         nbytes = {
-            "order": max_steps * net.batch * 4,
+            "order": samples * 4,
             "rates": max_steps * 4 * 4,
+            "samples": 4 * (samples + net.batch) * net.rows,  # the kernel looks at the batch after the last
+            "masks": samples // 8 * net.pixels,
+            "batch_labels": samples,
             "penalties": net.units * 4,
-            "sums": 2 * self.groups * net.batch * 4,
-            "rows": 2 * net.units * row_floats(net) * 4,
-            "meeting": 3 * 4,
+            "told": 4 * self._told_words(),
         }
         buffers = {name: cl.Buffer(context, flags.READ_WRITE, size) for name, size in nbytes.items()}
+        cl.enqueue_fill_buffer(self.queue, buffers["order"], np.zeros(1, np.uint32), 0, nbytes["order"])
         uploaded = cl.Buffer(context, flags.READ_ONLY | flags.COPY_HOST_PTR, hostbuf=np.ascontiguousarray(labels))
         return buffers | {"labels": uploaded}
+
+    def _told_words(self) -> int:
+        """Return the words that the kernel's header lists as told."""
+        net = self.net
+        rows, slopes = net.units * row_floats(net.classes), net.batch * row_floats(net.classes + 2)
+        return 4 + 2 * (self.groups * net.batch + rows + slopes)
+
+    def _clear(self, name: str) -> None:
+        cl.enqueue_fill_buffer(self.queue, self.buffers[name], np.zeros(1, np.uint32), 0, self.buffers[name].size)
 
     def _write(self, name: str, values: NDArray[Any]) -> None:
         cl.enqueue_copy(self.queue, self.buffers[name], np.ascontiguousarray(values))

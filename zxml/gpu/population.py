@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from zxml.errors import DeviceError
 from zxml.gpu.net import FloatSpec, Macros, Net, net_of, padded
+from zxml.gpu.population_layout import MatrixWeights
 from zxml.gpu.program import GPU_SHARED, build
 from zxml.gpu.weights import State, Weights
 from zxml.quant.params import Params
@@ -19,12 +20,14 @@ from zxml.spec import ModelSpec
 
 Buffer = Any  # pyopencl has no types
 
-GROUP = 128  # work-items of a group; this and the next three as in kernels/population.cl
+GROUP = 128  # work-items of a group; this and the next four as in kernels/population*.cl
 UNITS = 64
 MOST_CLASSES = 16
 BLOCK = 128
 SCRATCH = 3072
 STEPS_A_LAUNCH = 25
+QUEUES = 2  # for launches of parts of the nets
+LEAST_CAPABILITY = 8  # of NVIDIA's GPUs with matrix units for bf16
 
 
 def why_not_population(device: Any, net: Net) -> str | None:
@@ -92,14 +95,18 @@ class PopulationStep:
                 raise DeviceError(f"--backend population: {reason}; use another back end")
         self.max_steps = max_steps
         self._check_memory()
-        self.weights = Weights(queue, self.net, UNITS, padded(self.net.classes), len(nets))
+        matrix = has_matrix_units(queue.device, self.net)
+        kind = MatrixWeights if matrix else Weights
+        self.weights = kind(queue, self.net, UNITS, padded(self.net.classes), len(nets))
         self.buffers = self._make_buffers(labels) | self.weights.buffers | {"pictures": pictures}
-        program = build(queue.context, (*GPU_SHARED, "population.cl"), self._macros())
+        products = "population_matrix.cl" if matrix else "population_squares.cl"
+        program = build(queue.context, (*GPU_SHARED, "population_shared.cl", products, "population.cl"), self._macros())
         self.kernel = cl.Kernel(program, "population")
         arguments = ("pictures", "labels", "order", "rates", "widths", "hidden", "output", "scalars", "all_deltas")
         for number, name in enumerate(arguments):
             self.kernel.set_arg(number, self.buffers[name])
-        self.first_argument, self.done = len(arguments), 0
+        self.first_argument, self.done = len(arguments) + 1, 0
+        self.queues = [cl.CommandQueue(queue.context) for _ in range(QUEUES)]
 
     def start_epoch(self, order: NDArray[np.uint32] | None, rates: NDArray[np.float64]) -> None:
         """Set the pictures (nets, max_steps, batch) and rates (nets, max_steps, 4) of the next steps, and the losses to 0.
@@ -109,20 +116,28 @@ class PopulationStep:
         nets = len(self.units)
         if order is not None:
             self._write("order", np.broadcast_to(order, (nets, *order.shape[-2:])).astype(np.uint32))
-        self._write("rates", np.broadcast_to(rates, (nets, *rates.shape[-2:])).astype(np.float32))
+        self._write("rates", rates.astype(np.float32))
+        apart = len(rates[0]) if rates.ndim > 2 else 0
+        self.kernel.set_arg(self.first_argument - 1, np.uint32(apart))
         self.weights.clear_losses()
         self.done = 0
 
     def run(self, steps: int) -> None:
-        """Run so many steps and wait for them."""
-        end = self.done + steps
+        """Run so many steps and wait for them; parts of the nets take turns, lest units idle at the end of each launch."""
+        end, nets = self.done + steps, len(self.units)
+        self.queue.finish()
+        shares = [range(nets * part // QUEUES, nets * (part + 1) // QUEUES) for part in range(QUEUES)]
         while self.done < end:
             count = min(STEPS_A_LAUNCH, end - self.done)
             self.kernel.set_arg(self.first_argument, np.uint32(self.done))
             self.kernel.set_arg(self.first_argument + 1, np.uint32(count))
-            cl.enqueue_nd_range_kernel(self.queue, self.kernel, (len(self.units) * GROUP,), (GROUP,))
+            for queue, share in zip(self.queues, shares, strict=True):
+                if share:
+                    size, start = len(share) * GROUP, share.start * GROUP
+                    cl.enqueue_nd_range_kernel(queue, self.kernel, (size,), (GROUP,), (start,))
             self.done += count
-        self.queue.finish()
+        for queue in self.queues:
+            queue.finish()
 
     def losses(self) -> NDArray[np.float32]:
         """Return each net's sum of the losses of the steps since the epoch's start, (nets,)."""
@@ -192,6 +207,16 @@ class PopulationStep:
 
     def _write(self, name: str, values: NDArray[Any]) -> None:
         cl.enqueue_copy(self.queue, self.buffers[name], np.ascontiguousarray(values))
+
+
+def has_matrix_units(device: Any, net: Net) -> bool:
+    """Return whether a device has the matrix units that kernels/population_matrix.cl wants, and a net suits them."""
+    if net.grey or net.batch > BLOCK or "nvidia" not in device.vendor.lower():
+        return False
+    try:
+        return int(device.compute_capability_major_nv) >= LEAST_CAPABILITY
+    except (AttributeError, cl.Error):
+        return False
 
 
 def plan_rounds(net: Net) -> tuple[int, int]:

@@ -12,7 +12,7 @@
 // with samples and pixels exchanged: a pixel is set in some of four samples, whose deltas have 16 possible sums.
 //
 // The phases run as kernels of their own (learn with the next step's first) or all in one launch, which needs every group
-// resident at once (meet.cl); the bits are the same.
+// resident at once (meet.cl); the bits are the same. The kernels are in mlp_launches.cl.
 //
 // In         samples, masks, batch_labels: from batches.cl
 // In, out    first (FIRST, 2, PIXELS + 1): a unit's weights, bias last, then their momentum
@@ -35,6 +35,8 @@
 #define THIRD_SIZE ((SECOND + 1) * CLASSES)
 #define THIRD_SHARE ((THIRD_SIZE + FIRST - 1) / FIRST) // entries of the third layer that a group owns
 #define THIRD_NOW(step) ((step) % 2 * THIRD_SIZE)
+#define THIRD_TURNS ((THIRD_SHARE + GROUP - 1) / GROUP)
+#define THIRD_PART_TURNS ((THIRD_SHARE * 32 + GROUP - 1) / GROUP)
 #define ROW_PARTS (GROUP / SECOND)
 
 #define POOL MOST(MOST(ROWS * QUADS * 16, PARTS * CLASSES * BATCH), MOST(SECOND * BATCH, 16 * BATCH / 4))
@@ -165,11 +167,13 @@ static inline void softmax(local Memory *memory, uint step, global const uchar *
     }
 }
 
-// values of the second layer's units that a work-item sees, and the bits of its pixels
+// what a work-item needs of global memory in phase learn, loaded ahead: values of the second layer's units, the bits of its
+// pixels, and weights with their momentum: of the unit's row, of the second layer's biases and of the third layer
 typedef struct {
-    float active[SAMPLE_TURNS][UNITS_A_PART];
+    float active[SAMPLE_TURNS][UNITS_A_PART], third_active[THIRD_PART_TURNS][BATCH / 32];
     uint bits[PIXEL_TURNS][TILES];
     float moments[PIXEL_TURNS];
+    float2 row, bias, third[THIRD_TURNS];
 } Own;
 
 // what phase learn needs and no group changes until then; the weights of the third layer and of the unit's row go to local memory
@@ -188,14 +192,25 @@ static inline void prepare_learn(local Memory *memory, Own *own, uint step, glob
         const uint k = i / (CLASS_QUADS * 4), c = i % (CLASS_QUADS * 4);
         memory->third[i] = c < CLASSES ? now[k * CLASSES + c] : 0.0f;
     }
-    SPREAD(k, SECOND)
-        memory->row[k] = second[unit * 2 * SECOND + k];
+    const uint k = min((uint)get_local_id(0), SECOND - 1u), bias = FIRST * 2 * SECOND + k;
+    own->row = (float2)(second[unit * 2 * SECOND + k], second[(unit * 2 + 1) * SECOND + k]);
+    own->bias = (float2)(second[bias], second[bias + SECOND]);
+    memory->row[k] = own->row.x;
+    EACH(turn, THIRD_TURNS) {
+        const uint entry = min(unit + ((uint)get_local_id(0) + turn * GROUP) * FIRST, THIRD_SIZE - 1u);
+        own->third[turn] = (float2)(now[entry], third[2 * THIRD_SIZE + entry]);
+    }
 }
 
 // pool[part, c, s] = parts of the scores
 static inline void scores_of_parts(local Memory *memory, Own *own, global const float *active_second)
 {
     local const float4 *third = (local const float4 *)memory->third;
+    EACH(turn, THIRD_PART_TURNS) {
+        const uint i = get_local_id(0) + turn * GROUP, row = (get_group_id(0) + i / 32 * FIRST) / CLASSES;
+        EACH(n, BATCH / 32)
+            own->third_active[turn][n] = row < SECOND ? active_second[row * BATCH + i % 32 + n * 32] : row == SECOND ? 1.0f : 0.0f;
+    }
     EACH(turn, SAMPLE_TURNS) {
         const uint i = get_local_id(0) + turn * GROUP, s = i % BATCH, part = i / BATCH;
         EACH(n, UNITS_A_PART) {
@@ -238,7 +253,7 @@ static inline void second_deltas(local Memory *memory, const Own *own)
     }
 }
 
-static inline void small_gradients(local Memory *memory, global const float *active_second)
+static inline void small_gradients(local Memory *memory, const Own *own)
 {
     const uint t = get_local_id(0), k = t % SECOND;
     float weights = 0.0f, bias = 0.0f;
@@ -250,15 +265,13 @@ static inline void small_gradients(local Memory *memory, global const float *act
         }
     memory->third[t] = weights;
     memory->third[GROUP + t] = bias;
-    SPREAD(i, THIRD_SHARE * 32) {
-        const uint entry = get_group_id(0) + i / 32 * FIRST, row = entry / CLASSES, c = entry % CLASSES;
+    EACH(turn, THIRD_PART_TURNS) {
+        const uint i = t + turn * GROUP, c = (get_group_id(0) + i / 32 * FIRST) % CLASSES;
         float sum = 0.0f;
-        if (row <= SECOND)
-            EACH(n, BATCH / 32) {
-                const uint s = i % 32 + n * 32;
-                sum += (row < SECOND ? active_second[row * BATCH + s] : 1.0f) * memory->back[c * BATCH + s];
-            }
-        memory->third_parts[i] = sum;
+        EACH(n, BATCH / 32)
+            sum += own->third_active[turn][n] * memory->back[c * BATCH + i % 32 + n * 32];
+        if (i < THIRD_SHARE * 32)
+            memory->third_parts[i] = sum;
     }
     SPREAD(s, BATCH) {
         float slope = 0.0f;
@@ -268,32 +281,41 @@ static inline void small_gradients(local Memory *memory, global const float *act
     }
 }
 
-// all groups read the third layer's weights while their owners write them: so they are read at one place, written at another
-static inline void small_updates(local Memory *memory, uint step, global float *second, global float *third)
+// a weight and its momentum, a step on
+static inline float2 descended(float2 weight, float gradient)
 {
-    const uint unit = get_group_id(0);
-    global float *now = third + THIRD_NOW(step), *next = third + THIRD_NOW(step + 1);
-    SPREAD(k, SECOND) {
+    const float moment = MOMENTUM * weight.y + gradient;
+    return (float2)(weight.x - RATE * moment, moment);
+}
+
+// all groups read the third layer's weights while their owners write them: so they are read at one place, written at another
+static inline void small_updates(local Memory *memory, const Own *own, uint step, global float *second, global float *third)
+{
+    const uint unit = get_group_id(0), k = get_local_id(0);
+    global float *next = third + THIRD_NOW(step + 1);
+    if (k < SECOND) {
         float weights = 0.0f, bias = 0.0f;
         for (uint part = 0; part < ROW_PARTS; part++) {
             weights += memory->third[part * SECOND + k];
             bias += memory->third[GROUP + part * SECOND + k];
         }
-        global float *at = second + unit * 2 * SECOND + k;
-        descend_plain(at, at + SECOND, weights);
-        at = second + FIRST * 2 * SECOND + k;
-        if (k % FIRST == unit)
-            descend_plain(at, at + SECOND, bias);
+        const float2 row = descended(own->row, weights), moved = descended(own->bias, bias);
+        second[unit * 2 * SECOND + k] = row.x;
+        second[(unit * 2 + 1) * SECOND + k] = row.y;
+        if (k % FIRST == unit) {
+            second[FIRST * 2 * SECOND + k] = moved.x;
+            second[(FIRST * 2 + 1) * SECOND + k] = moved.y;
+        }
     }
-    SPREAD(i, THIRD_SHARE) {
-        const uint entry = unit + i * FIRST;
-        float sum = 0.0f;
-        for (uint part = 0; part < 32; part++)
-            sum += memory->third_parts[i * 32 + part];
-        if (entry < THIRD_SIZE) {
-            const float moment = MOMENTUM * third[2 * THIRD_SIZE + entry] + sum;
-            third[2 * THIRD_SIZE + entry] = moment;
-            next[entry] = now[entry] - RATE * moment;
+    EACH(turn, THIRD_TURNS) {
+        const uint i = k + turn * GROUP, entry = unit + i * FIRST;
+        if (i < THIRD_SHARE && entry < THIRD_SIZE) {
+            float sum = 0.0f;
+            for (uint part = 0; part < 32; part++)
+                sum += memory->third_parts[i * 32 + part];
+            const float2 moved = descended(own->third[turn], sum);
+            next[entry] = moved.x;
+            third[2 * THIRD_SIZE + entry] = moved.y;
         }
     }
 }
@@ -333,67 +355,12 @@ static inline void phase_learn(local Memory *memory, Own *own, uint step, global
     barrier(CLK_LOCAL_MEM_FENCE);
     second_deltas(memory, own);
     barrier(CLK_LOCAL_MEM_FENCE);
-    small_gradients(memory, active_second);
+    small_gradients(memory, own);
     barrier(CLK_LOCAL_MEM_FENCE);
-    small_updates(memory, step, second, third);
+    small_updates(memory, own, step, second, third);
     SPREAD(i, BATCH * 4)
         memory->pool[i] = sum_of_four(memory->parts + i / 16 * 4, i % 16, 4);
     barrier(CLK_LOCAL_MEM_FENCE);
     own_update(memory, own, first);
     barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
-}
-
-#define ARGUMENTS                                                                                                                 \
-    global const uint *restrict samples, global const uint *restrict masks, global const uchar *restrict batch_labels,           \
-        global float *first, global float *second, global float *third, global float *active_first, global float *active_second, \
-        global uint *state
-
-GROUPED void mlp_first(ARGUMENTS)
-{
-    local Memory memory;
-    load_own(&memory, first);
-    phase_first(&memory, state[0], samples, active_first);
-}
-
-GROUPED void mlp_second(ARGUMENTS)
-{
-    local Memory memory;
-    if (get_group_id(0) == 0 && get_local_id(0) == 0)
-        state[1] = state[0] + 1;
-    phase_second(&memory, second, active_first, active_second);
-}
-
-// learn, then the next step's first; after the last step that reads one batch of samples past the epoch's, to no effect
-GROUPED void mlp_learn(ARGUMENTS)
-{
-    local Memory memory;
-    Own own;
-    const uint next = state[1];
-    load_own(&memory, first);
-    SPREAD(s, BATCH)
-        memory.active[s] = active_first[get_group_id(0) * BATCH + s];
-    barrier(CLK_LOCAL_MEM_FENCE);
-    prepare_learn(&memory, &own, next - 1, masks, first, second, third);
-    phase_learn(&memory, &own, next - 1, batch_labels, first, second, third, active_second);
-    phase_first(&memory, next, samples, active_first);
-    if (get_group_id(0) == 0 && get_local_id(0) == 0)
-        state[0] = next;
-}
-
-// so many steps in one launch of FIRST groups, all of them resident
-GROUPED void mlp_persistent(ARGUMENTS, volatile global uint *meeting, uint start, uint steps)
-{
-    local Memory memory;
-    Own own;
-    uint arrivals = 0;
-    load_own(&memory, first);
-    for (uint step = start; step < start + steps; step++) {
-        phase_first(&memory, step, samples, active_first);
-        meet(meeting, &arrivals);
-        phase_second(&memory, second, active_first, active_second);
-        meet_arrive(meeting, &arrivals);
-        prepare_learn(&memory, &own, step, masks, first, second, third);
-        meet_wait(meeting, arrivals);
-        phase_learn(&memory, &own, step, batch_labels, first, second, third, active_second);
-    }
 }

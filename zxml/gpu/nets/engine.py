@@ -10,12 +10,12 @@ from numpy.typing import NDArray
 
 from zxml.gpu.device import is_cpu
 from zxml.gpu.nets.batches import Batches
-from zxml.gpu.nets.layout import GROUP, Launch, layout_of
+from zxml.gpu.nets.layout import Launch, layout_of
 from zxml.gpu.nets.shape import NetShape, Params, initial_params
 from zxml.gpu.program import build
 
 BACKENDS = ("tiles", "groups", "persistent")
-STEPS_A_LAUNCH = 117  # of a persistent kernel: a screen that the device also draws must not wait too long
+STEPS_A_LAUNCH = 512  # of a persistent kernel, some milliseconds: a screen that the device also draws must not wait too long
 PATIENCE = {True: 1 << 30, False: 1 << 22}  # looks of a group that waits: on a CPU, whose cache answers, and elsewhere
 
 
@@ -34,9 +34,9 @@ class NetTrainer:
         labels: NDArray[np.uint8],
         seed: int,
         backend: str,
-        group: int = GROUP,
+        group: int | None = None,
     ) -> None:
-        """Build the kernels and buffers; pictures (n, rows), bit c = column c; labels (n,); group: work-items of a group."""
+        """Build the kernels and buffers; pictures (n, rows), bit c = column c; labels (n,); group: see `layout_of`."""
         self.queue, self.shape, self.backend = queue, shape, backend
         self.batches = Batches(queue, shape, pictures, labels, seed)
         self.layout = layout_of(shape, "tiles" if backend == "tiles" else "groups", group)

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from zxml.gpu.nets.shape import NetShape, Params
 
-GROUP = 512  # work-items of a work-group on a GPU
+GROUP, CONV_GROUP = 512, 256  # work-items of a work-group on a GPU: what is fastest on an NVIDIA H200
 LANES = 16
 
 State = dict[str, NDArray[np.float32]]
@@ -47,15 +47,15 @@ class Layout:
     halves: dict[str, int] = field(default_factory=dict)
 
 
-def layout_of(shape: NetShape, kind: str, group: int) -> Layout:
-    """Return a net's layout; kind: tiles or groups; group: work-items of a group."""
+def layout_of(shape: NetShape, kind: str, group: int | None = None) -> Layout:
+    """Return a net's layout; kind: tiles or groups; group: work-items of a group, if not the net's own number."""
     makers = {
         ("tiles", True): _conv_tiles,
         ("tiles", False): _mlp_tiles,
         ("groups", True): _conv_groups,
         ("groups", False): _mlp_groups,
     }
-    return makers[kind, shape.filters > 0](shape, group)
+    return makers[kind, shape.filters > 0](shape, group or (CONV_GROUP if shape.filters else GROUP))
 
 
 def _mlp_groups(shape: NetShape, group: int) -> Layout:
@@ -79,7 +79,7 @@ def _mlp_groups(shape: NetShape, group: int) -> Layout:
         return [one[:-1], one[-1], two[:-1], two[-1], three[:-1], three[-1]]
 
     return Layout(
-        files=("batches.cl", "fused_groups.cl", "meet.cl", "mlp_groups.cl"),
+        files=("batches.cl", "spread.cl", "fused_groups.cl", "meet.cl", "mlp_groups.cl", "mlp_launches.cl"),
         macros={"FIRST": first, "SECOND": second, "CLASSES": classes, "SHARES": shares, "GROUP": group},
         arguments=(
             *("samples", "masks", "batch_labels", "first", "second", "third"),
@@ -151,7 +151,7 @@ def _conv_groups(shape: NetShape, group: int) -> Layout:
         return conv.params(state["filters"][0], dense, state["biases"][0])
 
     return Layout(
-        files=("batches.cl", "fused_groups.cl", "meet.cl", "conv_groups.cl"),
+        files=("batches.cl", "spread.cl", "fused_groups.cl", "meet.cl", "conv_groups.cl"),
         macros={"FILTERS": shape.filters, "CLASSES": shape.classes, "GROUP": group},
         arguments=(
             *("samples", "batch_labels", "filters", "dense", "biases"),
