@@ -13,12 +13,14 @@ from zxml.ir import (
     Conv,
     Dense,
     Exit,
+    IntArray,
     IntegerModel,
     Layer,
     Looks,
     PatchConv,
     Pool,
     Requant,
+    Steps,
     Window,
     sources,
 )
@@ -29,11 +31,12 @@ CROSS = ((-1, 0), (1, 0), (0, -1), (0, 1))
 
 
 def random_front(
-    seed: int, filters: int = 8, density: float = 0.2, window: Window = WINDOW, name: str = "front"
+    seed: int, filters: int = 8, density: float = 0.2, window: Window = WINDOW, name: str = "front", levels: int = 1
 ) -> tuple[Layer, ...]:
-    """Return a layer of features and its pool; density: the share of patterns that each filter answers to."""
+    """Return a layer of features from 0 to `levels` and its pool; density: the share of patterns that a filter answers to."""
     rng = np.random.default_rng(seed)
     table = (rng.random((512, filters)) < density).astype(np.int32)
+    table *= rng.integers(1, levels + 1, table.shape, np.int32)
     table[0] = 0
     return PatchConv(name, window, table), Pool(f"{name}_pool")
 
@@ -56,22 +59,73 @@ def random_sharp(
     weight: int = 7,
     classes: int = 10,
     prefix: str = "",
+    strides: tuple[int, ...] = (1, 1, 1),
+    most: int | None = None,
 ) -> tuple[Layer, ...]:
-    """Return convolutions of so many units on a map (rows, cols, channels), pooled or not, and the scores of their bits."""
+    """Return convolutions of so many units on a map (rows, cols, channels), pooled or not, and the scores of what they put out.
+
+    most: the highest second threshold of a unit, for values of 0 to 2; None: they are bits.
+    """
     rng = np.random.default_rng(seed)
     rows, cols, channels = shape
     layers: list[Layer] = []
-    for number, (count, pooled) in enumerate(zip(units, pools, strict=True), 1):
+    for number, (count, pooled, stride) in enumerate(zip(units, pools, strides, strict=False), 1):
         kernel = rng.integers(-weight, weight + 1, (3, 3, channels, count)).astype(np.int32)
         bias = rng.integers(-40, 41, count).astype(np.int32)
-        layers += [Conv(f"{prefix}conv{number}", 8, kernel, bias), Requant(f"{prefix}levels{number}", 1, 1)]
-        rows, cols, channels = rows - 2, cols - 2, count
+        levels = f"{prefix}levels{number}"
+        activation = Requant(levels, 1, 1) if most is None else Steps(levels, random_thresholds(rng, count, most))
+        layers += [Conv(f"{prefix}conv{number}", 8, kernel, bias, stride), activation]
+        rows, cols, channels = (rows - 3) // stride + 1, (cols - 3) // stride + 1, count
         if pooled:
             layers.append(Pool(f"{prefix}pool{number}"))
             rows, cols = -(-rows // 2), -(-cols // 2)
     output = rng.integers(0, 16, (rows * cols * channels, classes)).astype(np.int32)
     scores = Dense(f"{prefix}scores", 16, output, rng.integers(0, 1000, classes).astype(np.int32))
     return (*layers, scores, ArgMax(f"{prefix}digit"))
+
+
+def random_thresholds(rng: np.random.Generator, units: int, most: int) -> IntArray:
+    """Return the thresholds of two levels, (2, units): 0, and 0 to `most`, both of which come up."""
+    second = rng.integers(0, most + 1, units, np.int32)
+    second[:2] = 0, most
+    return np.stack([np.zeros_like(second), second])
+
+
+def planes_net(
+    seed: int,
+    shape: tuple[int, int, int],
+    units: tuple[int, ...] = (8,),
+    pools: tuple[bool, ...] = (False,),
+    strides: tuple[int, ...] = (1,),
+    density: float = 0.2,
+    weight: int = 1,
+    most: int = 20,
+    classes: int = 10,
+) -> IntegerModel:
+    """Return a front that puts out a map of 0 to 2 of this shape, convolutions on it, pooled or not, and scores."""
+    rows, cols, channels = shape
+    window = Window((26 - 2 * rows) // 2, (26 - 2 * cols) // 2, 2 * rows + 2, 2 * cols + 2)
+    front = random_front(seed, channels, density, window, levels=2)
+    sharp = random_sharp(seed + 1, shape, units, pools, weight, classes, strides=strides, most=most)
+    return IntegerModel(f"planes{seed}", seed, (*front, *sharp))
+
+
+@st.composite
+def planes_nets(draw: st.DrawFn) -> IntegerModel:
+    """Draw a net on maps of 0 to 2 of any size and strength that the Z80 kernels fit."""
+    rows, cols = (draw(st.integers(3, 9)) for _ in range(2))
+    units = draw(st.lists(st.sampled_from([8, 16, 24]), min_size=1, max_size=2 if min(rows, cols) > 6 else 1))
+    return planes_net(
+        seed=draw(st.integers(0, 2**32 - 10)),
+        shape=(rows, cols, draw(st.sampled_from([8, 16]))),
+        units=tuple(units),
+        pools=tuple(draw(st.booleans()) and len(units) == 1 for _ in units),
+        strides=tuple(draw(st.sampled_from([1, 2])) if len(units) == 1 else 1 for _ in units),
+        density=draw(st.sampled_from([0.0, 0.05, 0.3, 1.0])),
+        weight=draw(st.sampled_from([0, 1, 7])),
+        most=draw(st.sampled_from([0, 3, 127])),
+        classes=draw(st.integers(2, 10)),
+    )
 
 
 def random_cascade(

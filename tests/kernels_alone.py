@@ -1,4 +1,4 @@
-"""Kernels on one-bit maps, each alone: a map is written into memory, kernels run, and outputs and T-states are compared."""
+"""Kernels on maps, each alone: a map is written into memory, kernels run, and outputs and T-states are compared."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from zxml.reference import Values, trace
 from zxml.z80gen.assemble import Assembly
 from zxml.z80gen.emit import build
 from zxml.z80gen.kernel import Kernel, Part
-from zxml.z80gen.kernels.bits import bits_label
+from zxml.z80gen.kernels.bits import BITS, LEVELS, bits_label
 from zxml.z80gen.kernels.conv_part import pack_groups
 from zxml.z80gen.memory import place
 from zxml.z80gen.plan import NO_PROGRAM, RET_TSTATES, Plan, Step, sections_of
@@ -29,10 +29,10 @@ Shape = tuple[int, int, int]
 
 def lay_out(model: IntegerModel, *kernels: Kernel) -> Plan:
     """Return a plan of these kernels for the layers after the front."""
-    shapes, first, steps = [row.shape for row in model.ranges()], FRONT, []
+    rows, first, steps = model.ranges(), FRONT, []
     for kernel in kernels:
         layers = model.layers[first : first + len(kernel.kinds)]
-        part = Part(model.layers[first - 1], Range(0, 1), layers, shapes[first - 1])
+        part = Part(model.layers[first - 1], Range(0, LEVELS.get(kernel.takes, 1)), layers, rows[first - 1].shape)
         assert kernel.fits(part) is None, kernel.fits(part)
         steps.append(Step(kernel, part, kernel.cost(part)))
         first += len(layers)
@@ -46,9 +46,9 @@ def assembled(plan: Plan) -> Assembly:
         return build(plan, Path(folder, "asm"))
 
 
-def run(cpu: Cpu, assembly: Assembly, front: Values) -> int:
-    """Write the front's map of one picture into memory, run the kernels and return their T-states."""
-    packed = pack_groups(front[None]).astype(np.uint8)
+def run(cpu: Cpu, assembly: Assembly, front: Values, form: str = BITS) -> int:
+    """Write the front's map of one picture into memory in this format, run the kernels and return their T-states."""
+    packed = pack_groups(front[None], LEVELS[form]).astype(np.uint8)
     cpu.write(assembly.symbols[bits_label("front_pool")], packed.tobytes())
     return call(cpu, assembly.symbols["classify"])
 
@@ -68,7 +68,7 @@ def check(plan: Plan, pictures: NDArray[np.uint8] = PICTURES) -> None:
     assembly = assembled(plan)
     for cpu in (SkoolKitCpu(assembly.org, assembly.image), KosarevCpu(assembly.org, assembly.image)):
         for i, front in enumerate(values[FRONT]):
-            took = run(cpu, assembly, front)
+            took = run(cpu, assembly, front, plan.steps[0].kernel.takes)
             memory = cpu.read(0, 0x10000)
             for step, want in wanted:
                 got = step.kernel.read(memory, assembly.symbols, step.part)
@@ -83,7 +83,7 @@ def check_interrupted(plan: Plan) -> None:
     cpu = SkoolKitCpu(assembly.org, assembly.image, interrupts=True)
     before = cpu.registers()
     for front, want in zip(outputs["front_pool"], outputs[last.part.layers[-1].name], strict=True):
-        run(cpu, assembly, front)
+        run(cpu, assembly, front, plan.steps[0].kernel.takes)
         np.testing.assert_array_equal(last.kernel.read(cpu.read(0, 0x10000), assembly.symbols, last.part), want)
     after = cpu.registers()
     assert {name: after[name] for name in KEPT} == {name: before[name] for name in KEPT}

@@ -3,12 +3,14 @@
 ; The weights of a bit of the map lie together, one nibble an output. They are added to sums of 8 bits, which go into the scores
 ; before any of them can overflow.
 ;
+; The form for planes has the lines marked so, too: both bytes of a group have the same weights.
+;
 ; In         hl = descriptor of 8 bytes: addresses of the map, of the weights and of the biases; bytes of the map, weights in a
 ;            batch
 ; Out        scores = BIT_SUM_OUTPUTS words, u16, low byte first
 ; Clobbers   af bc de hl ix
 ; T-states   exact in the map: the Cost of the kernel bit_sum_4bit counts non-empty bytes, set bits and batches
-; Bytes      134 + 12 BIT_SUM_PAIRS
+; Bytes      134 + 12 BIT_SUM_PAIRS; for planes 10 more
 ; Needs      bit_sum_high_page = the upper nibble of each byte; scores and bit_sum_part, one byte a nibble, within a page
 bit_sum_4bit:
         ld   de, bit_sum_4bit_map
@@ -61,6 +63,13 @@ bit_sum_4bit_bit_end:
         srl  a
         jr   nz, bit_sum_4bit_bit
 bit_sum_4bit_byte_end:
+;planes ld   a, ixh
+;planes rra
+;planes jr   c, bit_sum_4bit_group_end  ; the second plane's byte is done
+;planes ld   hl, 65536 - BIT_SUM_PAIRS * 8
+;planes add  hl, de
+;planes ex   de, hl
+bit_sum_4bit_group_end:
         dec  ixh
         jr   nz, bit_sum_4bit_byte
 bit_sum_4bit_add:                       ; end a batch: the sums go into the scores

@@ -5,18 +5,23 @@
 ; differs. For each unit the weights are expanded into a table of 16 sums for each nibble of the window, then the layer's own
 ; code (conv_expand_run) calls the three lines of each position.
 ;
+; The form for planes has the lines marked so instead of those that say so: the two bytes of a group look up the same tables, a
+; line is twice the bytes that the descriptor says, a unit's second threshold follows its weights, two bytes of a cell are
+; copied, and the lines lie behind the tables, where two more bytes of the descriptor say.
+;
 ; In         hl = descriptor of 20 bytes: addresses of the map, the output, the weights, the layer's own code, and what expands
 ;            the weights; then bytes of three places, from line to line, after a row's lines; lines a row, rows, bytes of a line, groups of
 ;            eight units, cells of the output, bytes of an output place, nibbles of three places
 ; Out        the output map
 ; Clobbers   af bc de hl ix
 ; T-states   exact in the map: the Cost of the kernel conv_expand counts non-empty bytes and nibbles, and positions looked at
-; Bytes      213
-; Needs      bits_line, conv_expand_page, conv_expand_cell
+; Bytes      213; for planes 228
+; Needs      bits_line, conv_page, conv_cell
 ; Writes     own code (operands of calls)
 conv_expand:
         ld   de, conv_expand_map
-        ld   bc, 20
+        ld   bc, 20                     ; bits only
+;planes ld   bc, 22
         ldir
         exx
         push hl
@@ -26,7 +31,8 @@ conv_expand:
         ld   hl, (conv_expand_unpack)
         ld   (conv_expand_unpack_entry), hl
         ld   de, (conv_expand_map)
-        ld   hl, bits_line
+        ld   hl, bits_line              ; bits only
+;planes ld   hl, (conv_expand_lines)
         ld   a, (conv_expand_rows)
         ld   ixh, a
 conv_expand_row:                        ; de = first byte of the row, hl = its first line, ixh = rows left
@@ -69,6 +75,8 @@ conv_expand_high:
         inc  hl
 conv_expand_next:
         inc  de
+;planes bit  0, b                       ; after the first plane's byte, the second's at the same tables
+;planes jr   z, conv_expand_same_page
         ld   a, c
         add  a, 32
         ld   c, a
@@ -82,6 +90,7 @@ conv_expand_same_page:
         ld   a, (conv_expand_line_nbytes)
         ld   c, a
         add  hl, bc
+;planes add  hl, bc
         pop  de
         ex   de, hl
         ld   a, (conv_expand_right)
@@ -97,49 +106,7 @@ conv_expand_same_page:
         ex   de, hl
         dec  ixh
         jr   nz, conv_expand_row
-conv_expand_eight:                      ; the next eight units
-        ld   b, 8
-conv_expand_unit:                       ; b = units left of the eight
-        push bc
-        ld   hl, (conv_expand_weight)
-        ld   a, (hl)
-        inc  hl
-        push af                         ; a = bias
-        call 0                          ; to what expands the weights from hl on
-conv_expand_unpack_entry: equ $ - 2
-        ld   (conv_expand_weight), hl
-        pop  af
-        ld   c, a
-        ld   d, conv_expand_page / 256
-        call 0                          ; to the layer's own code
-conv_expand_run_entry: equ $ - 2
-        pop  bc
-        djnz conv_expand_unit
-        ld   hl, (conv_expand_output)
-        push hl
-        ld   de, conv_expand_cell
-        ld   a, (conv_expand_stride)
-        ld   c, a
-        ld   a, (conv_expand_cells)
-        ld   ixl, a
-conv_expand_copy:                       ; de = inverted bits of a cell's eight units, hl = where they go, bc = from cell to cell
-        ld   a, (de)
-        cpl
-        ld   (hl), a
-        inc  de
-        add  hl, bc
-        dec  ixl
-        jr   nz, conv_expand_copy
-        pop  hl
-        inc  hl
-        ld   (conv_expand_output), hl
-        ld   hl, conv_expand_eights
-        dec  (hl)
-        jr   nz, conv_expand_eight
-        exx
-        pop  hl
-        exx
-        ret
+        include "conv_expand_units.asm"
 
 conv_expand_map:                        ; the descriptor
         defs 2
@@ -171,3 +138,5 @@ conv_expand_stride:
         defs 1
 conv_expand_nibbles:
         defs 1
+conv_expand_lines:
+;planes defs 2

@@ -5,7 +5,7 @@
 ; pages: the byte that stands for it is the record's low address byte, its lowest bit set for the second page.
 ;
 ; In         hl = packed weights of the unit; conv_expand_nibbles = nibbles of three places
-; Out        conv_expand_page: 16 sums for each nibble, three places from the start of a page on; hl = after the weights
+; Out        conv_page: 16 sums for each nibble, three places from the start of a page on; hl = after the weights
 ; Clobbers   af bc de ix hl'
 ; T-states   285 + 1008 conv_expand_nibbles, 18 less if three places fill pages
 ; Bytes      100
@@ -15,7 +15,7 @@ conv_expand_ternary:
         exx
         pop  hl
         exx
-        ld   de, conv_expand_page + 1
+        ld   de, conv_page + 1
         ld   ixh, 3
 conv_expand_ternary_row:                ; de = sum of 1 of the first nibble of three places, ixh = rows of the window left
         ld   a, (conv_expand_nibbles)

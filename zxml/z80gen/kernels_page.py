@@ -34,6 +34,7 @@ from zxml.ir import (
     Pool,
     Range,
     Requant,
+    Steps,
     Window,
     sources,
 )
@@ -70,7 +71,7 @@ def ones(*shape: int) -> IntArray:
 
 
 def example_nets() -> tuple[IntegerModel, ...]:
-    """Return nets that have a part for each kernel: layers on pixels, on features, a cascade with convolutions, and looks."""
+    """Return nets with a part for each kernel: on pixels, on features, a cascade with convolutions, on planes, and looks."""
     features = np.ones((512, 8), np.int32)
     features[0] = 0
     front: tuple[Layer, ...] = (PatchConv("front", WINDOW, features), Pool("front_pool"))
@@ -92,10 +93,21 @@ def example_nets() -> tuple[IntegerModel, ...]:
         Dense("scores", 16, ones(32, 10), ones(10)),
         ArgMax("digit"),
     )
+    steps = np.repeat(np.array([[0], [20]], np.int32), 16, axis=1)
+    planes: tuple[Layer, ...] = (
+        PatchConv("front", WINDOW, 2 * features),
+        front[1],
+        convs[0],
+        Steps("levels1", steps),
+        Pool("pool1"),
+        Dense("scores", 16, ones(256, 10), ones(10)),
+        ArgMax("digit"),
+    )
     return (
         IntegerModel("pixels", 0, (*pixels, *scores)),
         IntegerModel("features", 0, (*front, *units, *scores)),
         IntegerModel("cascade", 0, (*front, *quick, *convs)),
+        IntegerModel("planes", 0, planes),
         IntegerModel("looks", 0, (*pixels, scores[0], Looks("looks", "hidden", ((0, -1), (0, 1))), scores[1])),
     )
 

@@ -32,11 +32,11 @@ def dense_of(part: Part) -> Dense:
     return layer
 
 
-def reject_dense(part: Part) -> str | None:
-    """Return why no kernel of sums over bits can compute the part, or None."""
+def reject_dense(part: Part, levels: int = 1) -> str | None:
+    """Return why no kernel of sums over a map of values up to `levels` can compute the part, or None."""
     layer = dense_of(part)
-    if part.before is None or len(part.shape) != 3 or part.inputs.lo < 0 or part.inputs.hi > 1:
-        return f"takes a map of bits, not values in {part.inputs}"
+    if part.before is None or len(part.shape) != 3 or part.inputs.lo < 0 or part.inputs.hi > levels:
+        return f"takes a map of {f'0 to {levels}' if levels > 1 else 'bits'}, not values in {part.inputs}"
     if layer.sum_bits != 16:
         return f"sums are 16 bits wide, not {layer.sum_bits}"
     if layer.weight.min() < 0 or layer.weight.max() > MOST_SUM:

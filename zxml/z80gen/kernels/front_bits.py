@@ -1,9 +1,10 @@
-"""front_bits: features of 3 x 3 pixels, pooled by OR, eight a byte; 512 bytes of table for eight features, and a page.
+"""front_bits: features of 3 x 3 pixels, pooled by OR, eight a byte; 512 bytes of table for each byte of a place, and a page.
 
 A cell is two columns of the four rows that a row of places sees; a place is two cells. Its windows' patterns, a column in three
 bits, are the last columns' pattern moved on by a column: a page gives the column of a cell, and the bit that falls out chooses
-the page of the table. Places without a pixel are passed over. The code is generated for its window (`front_cells`). Limits: 8,
-16, 24 or 32 features, none on a blank window; any window of an even number of rows and columns.
+the page of the table. Places without a pixel are passed over. The code is generated for its window (`front_cells`). Features of
+0 to 2 are planes (front_planes), whose OR is the greatest. Limits: 8, 16, 24 or 32 features of a bit, 8 or 16 of 0 to 2, none
+on a blank window; any window of an even number of rows and columns.
 """
 
 from __future__ import annotations
@@ -15,12 +16,23 @@ import numpy as np
 from zxml.ir import PATCH_SIDE, PatchConv, Pool
 from zxml.z80gen.cost import Cost, Counts, Term
 from zxml.z80gen.kernel import Kernel, Part, Place, Section, Symbols, Values, table
-from zxml.z80gen.kernels.bits import CHANNELS_A_BYTE, bits_groups, bits_label, bits_section, buffer_section, read_bits
+from zxml.z80gen.kernels.bits import (
+    BITS,
+    CHANNELS_A_BYTE,
+    LEVELS,
+    PLANES,
+    bits_groups,
+    bits_label,
+    bits_section,
+    buffer_section,
+    read_bits,
+)
+from zxml.z80gen.kernels.conv_part import pack_groups
 from zxml.z80gen.kernels.front_cells import BUFFER_NBYTES, FrontCells, front_cells
 from zxml.z80gen.writer import AsmWriter
 
 PATTERNS, PAGE = 512, 256
-MOST_FILTERS, LEAST_SIDE = 32, 6
+MOST_NBYTES, LEAST_SIDE = 4, 6  # of a place, of a window
 
 
 def _parts(part: Part) -> tuple[PatchConv, Pool]:
@@ -35,13 +47,14 @@ def _map_shape(part: Part) -> tuple[int, int, int]:
     return (conv.window.rows - 2) // 2, (conv.window.cols - 2) // 2, conv.table.shape[1]
 
 
-def _fits(part: Part) -> str | None:
+def _fits(levels: int, part: Part) -> str | None:
     conv, _ = _parts(part)
     filters, window = conv.table.shape[1], conv.window
-    if filters % CHANNELS_A_BYTE or not CHANNELS_A_BYTE <= filters <= MOST_FILTERS:
-        return f"computes 8, 16, 24 or {MOST_FILTERS} features, not {filters}"
-    if conv.table.min() < 0 or conv.table.max() > 1:
-        return "features are bits"
+    sizes = [CHANNELS_A_BYTE * groups for groups in range(1, MOST_NBYTES // levels + 1)]
+    if filters not in sizes:
+        return f"computes {', '.join(map(str, sizes[:-1]))} or {sizes[-1]} features, not {filters}"
+    if conv.table.min() < 0 or conv.table.max() > levels:
+        return f"features are 0 to {levels}" if levels > 1 else "features are bits"
     if conv.table[0].any():
         return "passes over blank windows, so they may have no features"
     if window.rows % 2 or window.cols % 2 or min(window.rows, window.cols) < LEAST_SIDE:
@@ -57,25 +70,29 @@ def _calls(part: Part) -> tuple[str, ...]:
     return (f"call {_label(part, 'features')}",)
 
 
-def _cells(part: Part) -> FrontCells:
+def _place_nbytes(levels: int, part: Part) -> int:
+    return bits_groups(_parts(part)[0].table.shape[1]) * levels
+
+
+def _cells(levels: int, part: Part) -> FrontCells:
     conv, pool = _parts(part)
-    groups = bits_groups(conv.table.shape[1])
-    return front_cells(conv.window, groups, _label(part, "features"), _label(part, "page"), bits_label(pool.name))
+    nbytes = _place_nbytes(levels, part)
+    return front_cells(conv.window, nbytes, _label(part, "features"), _label(part, "page"), bits_label(pool.name))
 
 
-def _cost(part: Part) -> Cost:
-    cells = _cells(part)
+def _cost(levels: int, part: Part) -> Cost:
+    cells = _cells(levels, part)
     terms = (
         Term("byte of two rows with a pixel", cells.byte_tstates, cells.pairs * cells.nbytes_a_row),
         Term("place with a pixel", cells.place_tstates, cells.rows * cells.cols),
         Term("blank place before one with a pixel or the end of a row", 5, cells.rows * ((cells.cols + 1) // 2)),
         Term("row that begins with a pixel", cells.begin_tstates, cells.rows),
     )
-    return Cost(sum(section.nbytes for section in _sections(part)), cells.blank_tstates, terms)
+    return Cost(sum(section.nbytes for section in _sections(levels, part)), cells.blank_tstates, terms)
 
 
-def _count(part: Part, inputs: Values, outputs: list[Values]) -> Counts:
-    cells, window = _cells(part), _parts(part)[0].window
+def _count(levels: int, part: Part, inputs: Values, outputs: list[Values]) -> Counts:
+    cells, window = _cells(levels, part), _parts(part)[0].window
     rows = np.pad(inputs[:, window.top : window.top + window.rows] != 0, ((0, 0), (0, 0), (0, CHANNELS_A_BYTE)))
     pairs = np.asarray(rows.reshape(len(rows), cells.pairs, 2, -1).any(axis=2))  # (n, pairs of rows, 36)
     start = CHANNELS_A_BYTE * cells.start + cells.shifted
@@ -117,32 +134,50 @@ def column_patterns() -> Values:
     return patterns
 
 
-def _tables(conv: PatchConv, label: str) -> str:
-    features = np.packbits(conv.table[column_patterns()].astype(np.uint8), axis=1, bitorder="little")  # (512, groups)
+def _tables(levels: int, conv: PatchConv, label: str) -> str:
+    features = pack_groups(conv.table[column_patterns()][None, None].astype(np.int64), levels)[0, 0]  # (512, bytes of a place)
     writer = AsmWriter()
     writer.label(label, "features of each three columns, the last in the lowest bits")
-    for group, values in enumerate(features.T):
-        writer.comment(f"features {CHANNELS_A_BYTE * group} to {CHANNELS_A_BYTE * group + CHANNELS_A_BYTE - 1}")
+    for number, values in enumerate(features.T):
+        first = CHANNELS_A_BYTE * (number // levels)
+        least = f" of {number % levels + 1} or more" if levels > 1 else ""
+        writer.comment(f"features {first} to {first + CHANNELS_A_BYTE - 1}{least}")
         writer.data(values)
     return writer.text()
 
 
-def _sections(part: Part) -> tuple[Section, ...]:
+def _sections(levels: int, part: Part) -> tuple[Section, ...]:
     conv, pool = _parts(part)
-    shape, cells, label = _map_shape(part), _cells(part), _label(part, "page")
+    cells, label = _cells(levels, part), _label(part, "page")
     return (
-        bits_section(pool.name, shape),
+        bits_section(pool.name, _map_shape(part), levels),
         buffer_section("front_bits_cells", BUFFER_NBYTES, BUFFER_NBYTES),
         table(_label(part, "features"), cells.code_nbytes, cells.text, Place.FAST, align=1),
         table("front_bits_column_page", PAGE, _columns),
-        table(label, PATTERNS * bits_groups(shape[2]), partial(_tables, conv, label), align=PATTERNS),
+        table(label, PATTERNS * _place_nbytes(levels, part), partial(_tables, levels, conv, label), align=PATTERNS),
     )
 
 
-def _read(memory: bytes, symbols: Symbols, part: Part) -> Values:
-    return read_bits(memory, symbols, _parts(part)[1].name, _map_shape(part))
+def _read(levels: int, memory: bytes, symbols: Symbols, part: Part) -> Values:
+    return read_bits(memory, symbols, _parts(part)[1].name, _map_shape(part), levels)
 
 
-FRONT_BITS = Kernel(
-    "front_bits", (PatchConv, Pool), "picture", "bits", _calls, _fits, _cost, _count, _constants, _sections, _read
-)
+def front_bits(form: str) -> Kernel:
+    """Return the kernel that leaves a map of this format."""
+    levels = LEVELS[form]
+    return Kernel(
+        name=f"front_{form}",
+        kinds=(PatchConv, Pool),
+        takes="picture",
+        gives=form,
+        calls=_calls,
+        fits=partial(_fits, levels),
+        cost=partial(_cost, levels),
+        count=partial(_count, levels),
+        constants=_constants,
+        sections=partial(_sections, levels),
+        read=partial(_read, levels),
+    )
+
+
+FRONT_BITS, FRONT_PLANES = front_bits(BITS), front_bits(PLANES)
