@@ -5,7 +5,7 @@ The Z80 code, the OpenCL code and the quantisation are all tested against this p
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, fields
 from typing import assert_never
 
@@ -108,10 +108,12 @@ def trace(model: IntegerModel, pictures: Pictures, wrapping: bool = True) -> dic
     return {layer.name: values for layer, values in zip(model.layers, outputs, strict=True)}
 
 
-def trace_layers(layers: tuple[Layer, ...], pictures: Values, wrapping: bool = True) -> list[Values]:
-    """Return the outputs of layers of which the first takes pictures (n, 28, 28), as `trace` does."""
-    outputs, look = [pictures], _looker(layers, pictures, wrapping)
-    for layer, source in zip(layers, sources(layers), strict=True):
+def trace_layers(
+    layers: tuple[Layer, ...], pictures: Values, wrapping: bool = True, known: Sequence[Values] = ()
+) -> list[Values]:
+    """Return the outputs of layers of which the first takes pictures (n, 28, 28), as `trace` does; known: the first of them."""
+    outputs, look = [pictures, *known], _looker(layers, pictures, wrapping)
+    for layer, source in [*zip(layers, sources(layers), strict=True)][len(known) :]:
         outputs.append(_apply(layer, outputs[source + 1], wrapping, look))
     return outputs[1:]
 

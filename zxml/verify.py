@@ -10,6 +10,7 @@ import json
 import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass
+from itertools import takewhile
 from pathlib import Path
 
 import numpy as np
@@ -20,8 +21,8 @@ from zxml.data import Dataset
 from zxml.emulator import FRAME_TSTATES, RETURN_ADDR, Cpu, KosarevCpu, SkoolKitCpu
 from zxml.errors import VerifyError
 from zxml.files import write_whole
-from zxml.ir import IntegerModel
-from zxml.reference import Answers, Values, batches, run, trace
+from zxml.ir import IntegerModel, Looks
+from zxml.reference import Answers, Values, batches, run, trace, trace_layers
 from zxml.spectrum import Spectrum
 from zxml.z80gen.kernel import Symbols
 from zxml.z80gen.picture import pack_pictures
@@ -275,11 +276,15 @@ def _layers(cassette: Cassette, run: Run) -> tuple[LayerEvidence, ...]:
 
 
 def count_wrapped(model: IntegerModel, pictures: NDArray[np.uint8]) -> int:
-    """Return on how many pictures a sum of any layer wraps, also of layers that the picture does not reach."""
-    return sum(int(_any_differs(trace(model, part), trace(model, part, wrapping=False)).sum()) for part in batches(pictures))
+    """Return on how many pictures a sum of any layer wraps in a first look, also of layers that the picture does not reach."""
+    layers = tuple(takewhile(lambda layer: not isinstance(layer, Looks), model.layers))
+    traces = (
+        [trace_layers(layers, part.astype(np.int64), wrapping) for wrapping in (True, False)] for part in batches(pictures)
+    )
+    return sum(int(_any_differs(wrapped, whole).sum()) for wrapped, whole in traces)
 
 
-def _any_differs(a: dict[str, Values], b: dict[str, Values]) -> NDArray[np.bool_]:
+def _any_differs(a: list[Values], b: list[Values]) -> NDArray[np.bool_]:
     """Tell for each picture whether any layer's values differ."""
-    flags = [(x != y).reshape(len(x), -1).any(axis=1) for x, y in zip(a.values(), b.values(), strict=True)]
+    flags = [(x != y).reshape(len(x), -1).any(axis=1) for x, y in zip(a, b, strict=True)]
     return np.asarray(np.any(flags, axis=0))

@@ -75,21 +75,32 @@ class Rejected:
 class Trace:
     """Of some pictures: what they are and what each layer puts out, in order, and what each layer takes.
 
-    going: the numbers of those that come to the further looks, (m,); looks: of each of these, what its layers make of them.
+    going: the numbers of those that come to the further looks, (m,); looks: of each of these, what its layers make of them. The
+    others' scores after them are those of their first look.
     """
 
     def __init__(self, layers: tuple[Layer, ...], pictures: Values) -> None:
-        self.outputs = [pictures, *trace_layers(layers, pictures)]
-        self.taken = [self.outputs[source + 1] for source in sources(layers)]
-        going, self.looks, again = np.ones(len(pictures), bool), list[Trace](), looked_again(layers)
-        for layer, values in zip(layers, self.outputs[1:], strict=True):
-            if isinstance(layer, Looks):
-                moved = (move(pictures[going], *shift) for shift in layer.shifts if going.any())
-                self.looks = [Trace(layers[again.start : again.stop], each) for each in moved]
-                break
+        first = next((number for number, layer in enumerate(layers) if isinstance(layer, Looks)), len(layers))
+        known = trace_layers(layers[:first], pictures)
+        going, self.looks = np.ones(len(pictures), bool), list[Trace]()
+        for layer, values in zip(layers[:first], known, strict=True):
             if isinstance(layer, Exit):
                 going &= values[:, 0] == 0
         self.going = np.flatnonzero(going)
+        if first < len(layers):
+            known.append(self._look(layers, first, pictures, known))
+        self.outputs = [pictures, *trace_layers(layers, pictures, known=known)]
+        self.taken = [self.outputs[source + 1] for source in sources(layers)]
+
+    def _look(self, layers: tuple[Layer, ...], number: int, pictures: Values, known: list[Values]) -> Values:
+        """Keep the further looks, and return the scores after them."""
+        looks, again = layers[number], looked_again(layers)
+        assert isinstance(looks, Looks)
+        total = known[again.stop - 1].copy()
+        for shift in looks.shifts if len(self.going) else ():
+            self.looks.append(Trace(layers[again.start : again.stop], move(pictures[self.going], *shift)))
+            total[self.going] += self.looks[-1].outputs[-1]
+        return total
 
 
 @dataclass(frozen=True, eq=False)
