@@ -72,6 +72,7 @@ CALLS: dict[str, list[dict[str, int | str]]] = {
     "draw_bar": [{"a": length, "de": LINE_0} for length in (0, 1, 57, 104)],
     "show_count": [{}],
     "show_time": [{"hl": 2609, "e": 0}, {"hl": 6521, "e": 20}],
+    "scale_units": [{"hl": 65_535, "de": 65_535}, {"hl": 1, "de": 32_768}],
     "print_decimal": [{"hl": 176, "b": 4, "c": 46, "de": LINE_0}, {"hl": 65_535, "b": 3, "c": 46, "de": LINE_0}],
     "print_places": [
         {"hl": 1234, "b": 4, "ix": "power_10000", "de": LINE_0},

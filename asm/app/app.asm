@@ -16,6 +16,7 @@ KEY_CHALLENGE:  equ 67          ; C
 KEY_INFO:       equ 73          ; I
 SCREENS:        equ 4
 HASTE:          equ 255
+NET_THINKS:     equ 1           ; the net may take long, and so is asked in haste first
 
 ; app_start - show the gallery, and whatever its keys lead to, until BREAK
 ; Out        bc = pictures of the gallery read right since the first one, so that PRINT USR shows it

@@ -33,24 +33,30 @@ draw_changed:                   ; read the canvas, with a look at the keys now a
         call normalise
         jr   c, draw_blank
         call look_at_pen
+        if NET_THINKS
         ld   a, HASTE
         ld   (classify_haste), a
+        endif
         ld   hl, picture
         call classify
+        if NET_THINKS
 draw_read:                      ; a = digit or HASTE
         and  15
+        endif
         ld   c, a               ; c = digit read, or DIGIT_UNKNOWN
         push bc
         call look_at_pen
         call measure_bars
         pop  bc
         call find_second
+        if NET_THINKS
         ld   a, c
         cp   DIGIT_UNKNOWN
         jr   nz, draw_known
         ld   c, b               ; what it looks like in haste comes first
         ld   b, a
 draw_known:
+        endif
         call show_guess
         call show_reading
         ld   hl, draw_turn
@@ -90,6 +96,7 @@ draw_next:                      ; b = frames until the net may think
         or   a
         jp   nz, draw_changed
         halt
+        if NET_THINKS
         ld   a, (pen_held)
         or   a
         jr   nz, draw_rest
@@ -106,6 +113,9 @@ draw_next:                      ; b = frames until the net may think
         call draw_key
         pop  af
         jp   draw_read
+        else
+        jr   draw_next
+        endif
 
 ; look_at_pen - if a frame or more has gone since the last look, obey the keys and move the pen
 ; Writes     the canvas, and canvas_changed

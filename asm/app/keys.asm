@@ -56,18 +56,3 @@ look_none:
         xor  a
         ret
 look_at_keys_end:
-
-; find_kept_key - tell which key the ROM has kept since bit 5 of FLAGS was clear, and obey the letter of another screen
-; Out        a = capital letter, digit, 13 for ENTER or 32 for SPACE; 0 = none, or the one that was down before
-; Clobbers   f bc de hl
-; Bytes      17
-find_kept_key:
-        bit  5, (iy+1)          ; FLAGS: a key was pressed
-        jr   z, look_none
-        ld   a, (SYS_LAST_K)
-        cp   97                 ; a
-        jr   c, look_key
-        sub  32
-        jr   look_key
-find_kept_key_end:
-

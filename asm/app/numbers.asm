@@ -1,13 +1,7 @@
-; Numbers on the screen: how many were right, and the time.
+; Numbers on the screen, and how many were right.
 
 AT_RIGHT:       equ BOTTOM_THIRD + 3 * 32 + 1
 AT_SHOWN:       equ BOTTOM_THIRD + 3 * 32 + 7
-AT_MS:          equ BOTTOM_THIRD + 5 * 32 + 5
-AT_TSTATES:     equ BOTTOM_THIRD + 5 * 32 + 15
-UNIT_MS:        equ 4307        ; tenths of a millisecond in a unit of 23 T-states at 3.5 MHz, * 65536
-UNIT_TSTATES:   equ 15073       ; hundreds of T-states in a unit, * 65536
-LONG_SECONDS:   equ 11025       ; hundredths of a second in 256 units, * 65536
-LONG_TSTATES:   equ 38588       ; ten thousands of T-states in 256 units, * 65536
 DOT:            equ 46
 COMMA:          equ 44
 ZERO:           equ 48
@@ -33,43 +27,12 @@ show_count_one:                 ; a = count, 0..99
         add  a, ZERO
         jp   print_char
 
-; show_time - show a time in milliseconds and T-states, or if it has a high byte, in seconds and millions of T-states
-; In         hl = time, low word, in units of 23 T-states;  e = its high byte
-; Clobbers   f a bc de hl ix
-; Bytes      91
-show_time:
-        ld   a, e
-        or   a
-        jr   nz, show_time_long
-        push hl
-        ld   bc, 256 * 4 + DOT
-        ld   de, UNIT_MS
-        call show_time_first
-        pop  hl
-        ld   bc, 256 * 4 + COMMA
-        ld   de, UNIT_TSTATES
-        call show_time_second
-        ld   hl, text_short
-        jp   print_text
-show_time_long:                 ; ahl = time
-        rl   l
-        ld   l, h
-        ld   h, a
-        jr   nc, show_time_rounded
-        inc  hl
-show_time_rounded:              ; hl = time, in 256 units
-        push hl
-        ld   bc, 256 * 3 + DOT
-        ld   de, LONG_SECONDS
-        call show_time_first
-        pop  hl
-        ld   bc, 256 * 3 + DOT
-        ld   de, LONG_TSTATES
-        call show_time_second
-        ld   hl, text_long
-        jp   print_text
-
-scale_units:                    ; hl = round(hl * de / 65536); changes f a de
+; scale_units - multiply with a fraction
+; In         hl, de
+; Out        hl = round(hl * de / 65536)
+; Clobbers   f a de
+; Bytes      14
+scale_units:
         push bc
         ld   b, h
         ld   c, l
@@ -79,15 +42,6 @@ scale_units:                    ; hl = round(hl * de / 65536); changes f a de
         ld   hl, 0
         adc  hl, de
         ret
-
-show_time_first:                ; hl = time, de = what it is worth, bc as print_decimal wants it
-        call scale_units
-        ld   de, AT_MS
-        jr   print_decimal
-show_time_second:
-        call scale_units
-        ld   de, AT_TSTATES
-        ; and on: print it
 
 ; print_decimal - print a number of tenths or hundredths: places, right-aligned, a separator and one place or two
 ; In         hl = number, u16;  b = places before the separator, 4 or 3;  c = separator;  de = screen address of the first cell

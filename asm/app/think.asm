@@ -55,4 +55,17 @@ read_with_haste:                ; a = HASTE or 0
         ld   (classify_haste), a
         ld   hl, picture
         jp   time_classify
+
+; find_kept_key - tell which key the ROM has kept since bit 5 of FLAGS was clear, and obey the letter of another screen
+; Out        a = capital letter, digit, 13 for ENTER or 32 for SPACE; 0 = none, or the one that was down before
+; Clobbers   f bc de hl
+; Bytes      20
+find_kept_key:
+        bit  5, (iy+1)          ; FLAGS: a key was pressed
+        jp   z, look_none
+        ld   a, (SYS_LAST_K)
+        cp   97                 ; a
+        jp   c, look_key
+        sub  32
+        jp   look_key
 think_end:

@@ -201,7 +201,7 @@ show_progress:
 
 ; show_clock - show what learning has taken so far
 ; Clobbers   f a bc de hl ix
-; Bytes      33
+; Bytes      34
 show_clock:
         ld   a, (SYS_FRAMES)
         ld   hl, lesson_frame
@@ -215,13 +215,13 @@ show_clock:
         ld   (state_frames), hl
         ld   de, FRAME_TENTHS
         call scale_units
-        ld   c, DOT
+        ld   bc, 256 * 4 + DOT
         ld   de, AT_TIME - 1
-        jp   print_tenths
+        jp   print_decimal
 
 ; show_share - show the share read right in the last whole pass, if there was one
 ; Clobbers   f a bc de hl ix
-; Bytes      23
+; Bytes      24
 show_share:
         ld   a, (state_stage)
         cp   2
@@ -229,9 +229,9 @@ show_share:
         ld   hl, (state_right)
         ld   de, SHARE_TENTHS
         call scale_units
-        ld   c, DOT
+        ld   bc, 256 * 4 + DOT
         ld   de, AT_SHARE - 1
-        jp   print_tenths
+        jp   print_decimal
 
 ; print_four - print a number in four places
 ; In         hl = number, 0..9999;  de = screen address of the first cell

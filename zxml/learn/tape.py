@@ -98,6 +98,7 @@ def write_constants(pictures: int, tests: int) -> str:
     out.equ("CURVE_POINTS", PASSES * hundreds)
     out.equ("SHARE_TENTHS", round(65536 * 1000 / pictures), "tenths of a hundredth in a picture, * 65536")
     out.equ("TESTS", tests)
+    out.equ("NET_THINKS", 0, "what learned here always answers at once")
     out.equ("APP_LOG", LOG_ADDR)
     return out.text()
 

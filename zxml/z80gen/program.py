@@ -20,7 +20,7 @@ GALLERY_PICTURES = 12  # the first of the test pictures
 CHALLENGE_PICTURES = 8  # hard ones among the next
 CHALLENGE_CHOICE = 2000
 PICTURE_NBYTES = ((430, 340), (300, 240), (180, 150))  # room for the gallery's and the challenge's; less with large nets
-PROGRAM_NBYTES = 3952  # what else lies at the start of the image at most: code, texts, the pictures' true digits
+PROGRAM_NBYTES = 3959  # what else lies at the start of the image at most: code, texts, the pictures' true digits
 TIMING_NBYTES = 107  # in fast RAM, since it counts T-states
 NORMALISE_NBYTES = 807  # there too, since drawings are read while they are drawn
 MEMORY_NBYTES = 173  # and one a picture of the gallery
@@ -28,7 +28,7 @@ MEMORY_NBYTES = 173  # and one a picture of the gallery
 SOURCES = (
     *(f"app/{name}" for name in ("app", "enter", "screens", "leave", "keys", "system", "gallery", "think", "draw", "pen")),
     *(f"app/{name}" for name in ("canvas", "challenge", "info", "screen", "picture", "unpack", "verdict", "bars")),
-    *(f"app/{name}" for name in ("numbers", "text")),
+    *(f"app/{name}" for name in ("numbers", "time", "text")),
     *(f"lib/{name}" for name in ("line_address", "mul_u16_u16", "div_u16_u8")),
     "texts",
     "pictures",
