@@ -8,8 +8,6 @@ from typing import Any
 import pytest
 from hypothesis import settings
 
-from tests.app_player import SHOWS, FakePlayer
-from tests.fake_gallery import build, write_tape
 from tests.gpu_cases import open_queue
 
 settings.register_profile("same_examples_each_time", derandomize=True, deadline=None)
@@ -21,18 +19,29 @@ def queue() -> Any:
     return open_queue()
 
 
+# The emulators are imported where they are needed: tests of training run on a machine without them.
+
+
 @pytest.fixture(scope="module")
 def symbols(tmp_path_factory: pytest.TempPathFactory) -> dict[str, int]:
+    from tests.app_player import SHOWS
+    from tests.fake_gallery import build
+
     return build(tmp_path_factory.mktemp("app"), SHOWS).symbols
 
 
 @pytest.fixture(scope="module")
 def tap(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    from tests.app_player import SHOWS
+    from tests.fake_gallery import write_tape
+
     return write_tape(tmp_path_factory.mktemp("tape"), SHOWS)
 
 
 @pytest.fixture
-def player(tap: Path, symbols: dict[str, int]) -> FakePlayer:
+def player(tap: Path, symbols: dict[str, int]) -> Any:
+    from tests.app_player import FakePlayer
+
     loaded = FakePlayer(tap, symbols, contention=True)
     loaded.run(20)
     return loaded
