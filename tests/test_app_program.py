@@ -86,7 +86,7 @@ def test_a_cascade_is_described_by_its_nets_and_looks() -> None:
     digit = MODEL.layers[-1]
     assert describe(before) == "a cascade of 2 nets"
     assert describe(IntegerModel("thrice", 1, (*cascade, digit))) == "a cascade of 3 nets"
-    assert describe(IntegerModel("looks", 1, (*cascade, *more, digit))) == "3 nets, the last looks 10 times"
+    assert describe(IntegerModel("looks", 1, (*cascade, *more, digit))) == "3 nets that look 10 times"
     assert describe(IntegerModel("one", 1, (*third, *more, digit))) == "a net that looks 10 times"
 
 

@@ -236,8 +236,11 @@ def test_looks_that_cannot_be_had_are_refused() -> None:
         r"layer looks: shifts must be one or more pairs of -1, 0 or 1, got \(\)": (replace(looks, shifts=()),),
         r"layer looks: again must be an earlier layer that takes the picture, got 'conv1'": (replace(looks, again="conv1"),),
         r"layer looks: again must be an earlier layer that takes the picture, got 'more'": (replace(looks, again="more"),),
-        r"layer looks: looks with one net, and from 'front' to 'scores' there is an Exit": (replace(looks, again="front"),),
-        r"layer looks: a model has one Looks, and more is another": (looks, replace(looks, name="more")),
+        r"layer looks: looks with one net once, and from 'front' to 'scores' there is: Exit": (replace(looks, again="front"),),
+        r"layer more: looks with one net once, and from 'fine' to 'looks' there is: Exit": (
+            looks,
+            replace(looks, name="more"),
+        ),
         r"layer late: source 'conv1' is another in each look; name 'picture'": (looks, Exit("late", 3, "conv1")),
     }
     for message, end in cases.items():

@@ -18,7 +18,7 @@ from tests.pasmo import pasmo_bytes
 from tests.test_z80_kernels import PICTURE_ADDR, make
 from zxml.emulator import Cpu, KosarevCpu, SkoolKitCpu, call
 from zxml.errors import PlanError
-from zxml.ir import Dense, Exit, IntegerModel
+from zxml.ir import Dense, Exit, IntegerModel, Looks
 from zxml.quant.cascade import choose_gaps
 from zxml.reference import move, run, trace
 from zxml.verify import readable, run_steps
@@ -210,13 +210,27 @@ def test_only_exits_before_what_may_take_long_ask_for_haste(monkeypatch: pytest.
     model = cascade()
     chosen = plan(model, PICTURES)
     worst = {step.name: most for step, _, most in chosen.costs}
-    after_first = sum(worst[name] for name in ("fine", "conv1", "scores", "surest", "looks", "digit"))
+    after_first = sum(worst[name] for name in ("fine", "conv1", "scores"))  # up to the next exit
     after_second = worst["looks"] + worst["digit"]
-    for limit, asking in ((after_first, []), (after_first - 1, [2]), (after_second, [2]), (after_second - 1, [2, 6])):
+    assert after_first < after_second
+    for limit, asking in ((after_second, []), (after_second - 1, [6]), (after_first, [6]), (after_first - 1, [2, 6])):
         monkeypatch.setattr(planning, "HASTE_TSTATES", limit)
         found = [number for number in range(len(chosen.steps)) if planning.asks_haste(chosen.steps, number)]
         assert found == asking
     assert not any(isinstance(step.part.layers[0], Exit) for step in chosen.steps[:2])
+
+
+def test_two_nets_may_have_looks_each() -> None:
+    layers = two_nets(4).layers
+    number = next(number for number, layer in enumerate(layers) if isinstance(layer, Exit))
+    quick, rest = layers[:number], layers[number:]
+    first = Exit("doubt", 0, quick[-1].name), Looks("quick_looks", quick[0].name, ((0, 1), (-1, 0)))
+    model = choose_gaps(with_looks(IntegerModel("both", 0, (*quick, *first, *rest)), 0), PICTURES, (0.8, 0.6, 0.3))
+    assert set(run(model, PICTURES).exits) == {0, 1, 2, 3}
+    check_both(model, PICTURES)
+    formulas = {step.name: formula for step, formula, _ in plan(model, PICTURES[:3]).costs}
+    assert [name for name, formula in formulas.items() if " x (27 + " in formula] == ["quick_looks", "looks"]
+    assert model.nets == 2
 
 
 def test_the_time_without_haste_is_planned_too(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -34,6 +34,11 @@ def test_the_last_tower_may_have_looks_and_a_share_for_them(tmp_path: Path) -> N
     assert read(f"second_looks = [0.05]\n{LAST}", tmp_path).second_looks == (0.05,)
 
 
+def test_each_tower_may_have_looks(tmp_path: Path) -> None:
+    spec = read(f"second_looks = [0.2, 0.1, 0.05]\n{QUICK}looks = [[1, 0]]\n{LAST}", tmp_path)
+    assert [tower.looks for tower in spec.towers] == [((1, 0),), ((-1, 0), (0, 1))]
+
+
 @pytest.mark.parametrize(
     ("text", "message"),
     [
@@ -50,10 +55,13 @@ def test_the_last_tower_may_have_looks_and_a_share_for_them(tmp_path: Path) -> N
         ("[[towers]]\n[[towers.convs]]\nweight_bits = 5", r"weight_bits must be 2 to 4, got \[5\]"),
         ("[[towers]]\n[[towers.convs]]\nstride = 3", r"towers\[0\]\.convs: stride must be 1 or 2"),
         (QUICK + "weight_bits = 9", r"towers\[0\]\.weight_bits must be 2 to 8, got 9"),
-        (QUICK + SHARP, r"second_looks must be 1 numbers from 0 to 1, one a tower but the last, got \[\]"),
+        (QUICK + SHARP, r"second_looks must be 1 numbers from 0 to 1, one before .*, and one a tower but the last, got \[\]"),
         ("second_looks = [1.5]\n" + QUICK + SHARP, r"second_looks must be 1 numbers from 0 to 1"),
-        ("second_looks = [0.1]\n" + QUICK + LAST, r"must be 2 numbers .* but the last, and one for its further looks, got"),
-        ("second_looks = [0.1]\n" + LAST + QUICK, r"towers\[0\]\.looks: only the last tower may have looks"),
+        (
+            "second_looks = [0.1]\n" + QUICK + LAST,
+            r"must be 2 numbers from 0 to 1, one before a tower's further looks, and one",
+        ),
+        ("second_looks = [0.1, 0.1]\n" + LAST + LAST, r"second_looks must be 3 numbers from 0 to 1"),
         ("second_looks = [0.1]\n" + QUICK + "looks = [[0, 2]]", r"towers\[0\]\.looks must be pairs .*, got \[\(0, 2\)\]"),
         ("second_looks = [0.1]\n" + QUICK + "looks = [[1]]", r"towers\[0\]\.looks must be pairs \[down, right\] of -1, 0 or 1"),
         (QUICK + "looks = [1]", r"towers\[0\]\.looks\[0\] must be a list of whole numbers, got 1"),

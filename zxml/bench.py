@@ -142,10 +142,10 @@ def model_macs(model: IntegerModel) -> list[int]:
     shapes: list[Shape] = [row.shape for row in model.ranges()]
     taken = [shapes[source] if source >= 0 else (PICTURE_SIDE, PICTURE_SIDE) for source in sources(model.layers)]
     macs = [layer_macs(layer, inputs, outputs) for layer, inputs, outputs in zip(model.layers, taken, shapes, strict=True)]
-    look = sum(macs[number] for number in looked_again(model.layers))
-    return [
-        look * len(layer.shifts) if isinstance(layer, Looks) else own for layer, own in zip(model.layers, macs, strict=True)
-    ]
+    for number, layer in enumerate(model.layers):
+        if isinstance(layer, Looks):
+            macs[number] = len(layer.shifts) * sum(macs[again] for again in looked_again(model.layers, number))
+    return macs
 
 
 def layer_macs(layer: Layer, inputs: Shape, outputs: Shape) -> int:

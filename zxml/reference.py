@@ -69,8 +69,8 @@ def _run(model: IntegerModel, pictures: Values, wrapping: bool) -> Answers:
     """Return what `run` does: layers after an exit take only the pictures that go on."""
     scores, exits = np.zeros((len(pictures), model.classes), np.int64), np.zeros(len(pictures), np.int64)
     going, outputs = np.arange(len(pictures)), [pictures]
-    for layer, source in zip(model.layers, sources(model.layers), strict=True):
-        look = _looker(model.layers, outputs[0], wrapping)
+    for number, (layer, source) in enumerate(zip(model.layers, sources(model.layers), strict=True)):
+        look = _looker(model.layers, number, outputs[0], wrapping)
         outputs.append(_apply(layer, outputs[source + 1], wrapping, look))
         if isinstance(layer, Exit | ArgMax):
             leaves = outputs[-1][:, 0] == 1 if isinstance(layer, Exit) else np.ones(len(going), bool)
@@ -112,9 +112,10 @@ def trace_layers(
     layers: tuple[Layer, ...], pictures: Values, wrapping: bool = True, known: Sequence[Values] = ()
 ) -> list[Values]:
     """Return the outputs of layers of which the first takes pictures (n, 28, 28), as `trace` does; known: the first of them."""
-    outputs, look = [pictures, *known], _looker(layers, pictures, wrapping)
-    for layer, source in [*zip(layers, sources(layers), strict=True)][len(known) :]:
-        outputs.append(_apply(layer, outputs[source + 1], wrapping, look))
+    outputs = [pictures, *known]
+    for number, source in [*enumerate(sources(layers))][len(known) :]:
+        look = _looker(layers, number, pictures, wrapping)
+        outputs.append(_apply(layers[number], outputs[source + 1], wrapping, look))
     return outputs[1:]
 
 
@@ -124,9 +125,9 @@ def _checked(pictures: Pictures) -> Values:
     return pictures.astype(np.int64)
 
 
-def _looker(layers: tuple[Layer, ...], pictures: Values, wrapping: bool) -> Looker:
-    """Return what gives the scores of a further look at the pictures for its shift."""
-    again = looked_again(layers)
+def _looker(layers: tuple[Layer, ...], number: int, pictures: Values, wrapping: bool) -> Looker:
+    """Return what gives the scores of a further look of layer `number` at the pictures for its shift."""
+    again = looked_again(layers, number)
 
     def look(shift: tuple[int, int]) -> Values:
         return trace_layers(layers[again.start : again.stop], move(pictures, *shift), wrapping)[-1]

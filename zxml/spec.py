@@ -75,7 +75,7 @@ class TowerSpec:
     a feature; spare: what a feature adds to the loss a level; codes: how many a place's 8 features can become, whose sums are
     the scores (0: there are none); otherwise convs, in order,
     and hidden, a dense layer of few levels (0 units: there is none); weight_bits, weight_step: of the scores' weights.
-    looks: shifts [down, right] of up to a pixel, for further looks with the same net where it doubts; only the last has any.
+    looks: shifts [down, right] of up to a pixel, for further looks with the same net where it doubts.
     """
 
     window: InputSpec = field(default_factory=InputSpec)
@@ -125,9 +125,9 @@ class ModelSpec:
     """One net: what it is called, what it learns, its seed, its budget and its parts.
 
     A net has an input, a hidden layer and an output; or it is a cascade of towers, of which each but the last may answer.
-    second_looks: for each of these, the part of the validation pictures that go on to the next, and then, if the last tower has
-    further looks, the part that takes those. budget_tstates: what a classification may take on average; tests hold the shipped
-    nets to it.
+    second_looks: for each exit, in order, the part of the validation pictures that go on: a tower with looks has an exit before
+    these, and each tower but the last has one before the next. budget_tstates: what a classification may take on average;
+    tests hold the shipped nets to it.
     """
 
     name: str = "mnist"
@@ -220,8 +220,6 @@ def _check(spec: ModelSpec) -> None:
     }
     for number, tower in enumerate(spec.towers):
         rules |= _tower_rules(f"towers[{number}]", tower)
-    for number, tower in enumerate(spec.towers[:-1]):
-        rules[f"towers[{number}].looks: only the last tower may have looks, got {[*tower.looks]}"] = not tower.looks
     rules |= _share_rules(spec)
     for message, kept in rules.items():
         if not kept:
@@ -230,9 +228,8 @@ def _check(spec: ModelSpec) -> None:
 
 def _share_rules(spec: ModelSpec) -> dict[str, bool]:
     """Return what must hold of the parts of the pictures that go on."""
-    looks = any(tower.looks for tower in spec.towers[-1:])
-    exits, shares = max(0, len(spec.towers) - 1) + looks, spec.second_looks
-    each = f"one a tower but the last{', and one for its further looks' if looks else ''}"
+    exits, shares = max(0, len(spec.towers) - 1) + sum(bool(tower.looks) for tower in spec.towers), spec.second_looks
+    each = "one before a tower's further looks, and one a tower but the last"
     message = f"second_looks must be {exits} numbers from 0 to 1, {each}, got {[*shares]}"
     return {message: len(shares) == exits and all(0 <= share <= 1 for share in shares)}
 

@@ -91,7 +91,7 @@ class Inference:
             for number, (layer, launch, source) in enumerate(zip(model.layers, launches, sources(model.layers), strict=True)):
                 out = np.empty((end - start, *shapes[number]), np.int32)
                 if isinstance(layer, Looks):
-                    again = [(launches[i], (end - start) * int(np.prod(shapes[i]))) for i in looked_again(model.layers)]
+                    again = [(launches[i], (end - start) * int(np.prod(shapes[i]))) for i in looked_again(model.layers, number)]
                     values.append(self._look(layer, again, values[0], values[source + 1], end - start))
                 else:
                     values.append(self._apply(launch, values[source + 1], out.size))

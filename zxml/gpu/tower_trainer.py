@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from dataclasses import astuple, dataclass
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -78,17 +79,16 @@ def train_cascade(
 def assemble(spec: ModelSpec, parts: list[tuple[Layer, ...]], dataset: Dataset) -> IntegerModel:
     """Return the cascade of the towers' layers, with gaps that send on as many validation pictures as the spec says.
 
-    The last tower of the spec, if it is there, gets its further looks.
+    parts: the layers of the first towers of the spec, or of all.
     """
-    layers = list(parts[0])
-    for number, part in enumerate(parts[1:], 1):
-        layers += [Exit(f"sure{number}", 0, PICTURE), *part]
-    shifts = spec.towers[-1].looks if len(parts) == len(spec.towers) else ()
-    if shifts:
-        first, scores = parts[-1][0].name, parts[-1][-1].name
-        layers += [Exit(f"sure{len(parts)}", 0, scores), Looks(f"{prefix(len(parts) - 1)}looks", first, shifts)]
+    layers: list[Layer] = []
+    exits = (f"sure{number}" for number in count(1))
+    for number, (part, tower) in enumerate(zip(parts, spec.towers, strict=False)):
+        layers += [*([Exit(next(exits), 0, PICTURE)] if number else []), *part]
+        if tower.looks:
+            layers += [Exit(next(exits), 0, part[-1].name), Looks(f"{prefix(number)}looks", part[0].name, tower.looks)]
     model = IntegerModel(spec.name, spec.seed, (*layers, ArgMax("digit")))
-    return choose_gaps(model, dataset.validation_images, spec.second_looks[: len(parts) - 1 + bool(shifts)])
+    return choose_gaps(model, dataset.validation_images, spec.second_looks[: sum(isinstance(each, Exit) for each in layers)])
 
 
 class _Run:
@@ -129,7 +129,8 @@ class _Run:
                 continue
             loss = self._learn(tower, epoch, order)
             if epoch % max(1, epochs // VALIDATIONS) == 0 or epoch == epochs:
-                accuracy = measure(assemble(spec, [tower.layers()], self.dataset), self.answers, self.dataset)
+                alone = IntegerModel(spec.name, spec.seed, (*tower.layers(), ArgMax("digit")))
+                accuracy = measure(alone, self.answers, self.dataset)
             self._save(number, epoch)
             self.epochs_done = number * epochs + epoch
             left = (time.monotonic() - began) / (epoch - done) * (epochs * (len(spec.towers) - number) - epoch)

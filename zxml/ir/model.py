@@ -96,13 +96,12 @@ def sources(layers: tuple[Layer, ...]) -> Iterator[int]:
         yield numbers[before.source] if isinstance(before, Exit) else number - 1
 
 
-def looked_again(layers: tuple[Layer, ...]) -> range:
-    """Return the numbers of the layers that each further look runs again; of a model without Looks none."""
-    names, taken = [layer.name for layer in layers], list(sources(layers))
-    for number, layer in enumerate(layers):
-        if isinstance(layer, Looks):
-            return range(names.index(layer.again), taken[number] + 1)
-    return range(0)
+def looked_again(layers: tuple[Layer, ...], number: int) -> range:
+    """Return the numbers of the layers that each further look of layer `number` runs again; if that is no Looks, none."""
+    looks = layers[number]
+    if not isinstance(looks, Looks):
+        return range(0)
+    return range([layer.name for layer in layers].index(looks.again), list(sources(layers))[number] + 1)
 
 
 def nbytes(layer: Layer) -> int:
@@ -153,11 +152,11 @@ def _check_looks(model: IntegerModel, number: int, looks: Looks) -> None:
     if looks.again not in names[: last + 1] or taken[names.index(looks.again)] != -1:
         raise SpecError(f"{where}: again must be an earlier layer that takes the picture, got {looks.again!r}")
     run = range(names.index(looks.again), last + 1)
-    if any(isinstance(layers[again], Exit) for again in run):
-        raise SpecError(f"{where}: looks with one net, and from {looks.again!r} to {names[last]!r} there is an Exit")
+    between = next((layers[again] for again in run if isinstance(layers[again], Exit | Looks)), None)
+    if between:
+        kind = type(between).__name__
+        raise SpecError(f"{where}: looks with one net once, and from {looks.again!r} to {names[last]!r} there is: {kind}")
     for layer in layers[number + 1 :]:
-        if isinstance(layer, Looks):
-            raise SpecError(f"{where}: a model has one Looks, and {layer.name} is another; give their shifts to one")
         if isinstance(layer, Exit) and layer.source in (names[again] for again in run):
             raise SpecError(
                 f"{model.name}: layer {layer.name}: source {layer.source!r} is another in each look; name 'picture'"

@@ -17,7 +17,8 @@ from zxml.files import product_folder, write_whole
 from zxml.ir import PICTURE
 from zxml.z80gen.assemble import Assembly, assemble
 from zxml.z80gen.kernel import Section
-from zxml.z80gen.plan import Plan, asks_haste, keeps_picture, looked_steps
+from zxml.z80gen.kernels.looks import look_label
+from zxml.z80gen.plan import Plan, all_looked, asks_haste, keeps_picture
 from zxml.z80gen.writer import AsmWriter
 
 LICENCE = "SPDX-License-Identifier: 0BSD"
@@ -98,22 +99,23 @@ def _classify(plan: Plan) -> str:
     writer.comment("Clobbers   af bc de hl ix")
     writer.comment(f"T-states   {plan.tstates_mean:,.0f} on average, at most {plan.tstates_worst:,}")
     writer.label("classify")
-    keeps, look = keeps_picture(plan.steps), looked_steps(plan.steps)
+    keeps, looked = keeps_picture(plan.steps), all_looked(plan.steps)
+    starts, inside = {again.start: again for again in looked}, {number for again in looked for number in again}
     if keeps:
         writer.op("ld   (classify_picture), hl")
     for number, step in enumerate(plan.steps):
-        if number not in look[1:]:
+        if number in starts or number not in inside:
             _label_step(writer, plan, number)
         if number and step.kernel.takes == PICTURE:
             writer.op("ld   hl, (classify_picture)")
-        if number not in look:
+        if number in starts:
+            writer.op(f"call {_look_label(plan, number)}")
+        elif number not in inside:
             _write_calls(writer, plan, number)
-        elif number == look.start:
-            writer.op("call classify_look")
     writer.label(f"classify_{len(plan.steps)}")
     writer.op("ret")
-    if look:
-        _write_look(writer, plan)
+    for again in looked:
+        _write_look(writer, plan, again)
     if keeps:
         writer.label("classify_picture", "address")
         writer.op("defs 2")
@@ -122,12 +124,16 @@ def _classify(plan: Plan) -> str:
     return writer.text()
 
 
-def _write_look(writer: AsmWriter, plan: Plan) -> None:
+def _look_label(plan: Plan, first: int) -> str:
+    """Return the label of the subroutine whose first step has this number."""
+    return next(look_label(step.looks) for step in plan.steps if step.looks and step.looks.again == plan.steps[first].name)
+
+
+def _write_look(writer: AsmWriter, plan: Plan, again: range) -> None:
     """Write the subroutine that looks at a picture, hl, with the steps that further looks have in common with the first."""
-    look = looked_steps(plan.steps)
-    writer.label("classify_look", "hl = picture, as it is or moved; its scores are left in scores")
-    for number in look:
-        if number > look.start:
+    writer.label(_look_label(plan, again.start), "hl = picture, as it is or moved; its scores are left in scores")
+    for number in again:
+        if number > again.start:
             _label_step(writer, plan, number)
         _write_calls(writer, plan, number)
     writer.op("ret")

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from itertools import takewhile
 
 import numpy as np
+from numpy.typing import NDArray
 
 from zxml.errors import PlanError
 from zxml.ir import PICTURE, PICTURE_SIDE, Exit, IntegerModel, Layer, Looks, Range, looked_again, sources
@@ -18,7 +20,7 @@ from zxml.z80gen.target import SPECTRUM_48K, Target
 
 RET_TSTATES, LEAVE_TSTATES, STAY_TSTATES = 10, 11, 5  # classify's own: ret; ret c, taken and not
 PICTURE_TSTATES = 16  # keeping the picture's address, or taking it again
-LOOK_TSTATES, LOOK_NBYTES = 27, 4  # call classify_look, and its ret
+LOOK_TSTATES, LOOK_NBYTES = 27, 4  # to call what looks have in common, and its ret
 HASTE_TSTATES = 2_000_000  # after an exit: where more may follow, classify looks whether its caller is in haste
 NO_HASTE_TSTATES, HASTE_NBYTES = 22, 5  # that, where it is not
 
@@ -75,31 +77,35 @@ class Rejected:
 class Trace:
     """Of some pictures: what they are and what each layer puts out, in order, and what each layer takes.
 
-    going: the numbers of those that come to the further looks, (m,); looks: of each of these, what its layers make of them. The
-    others' scores after them are those of their first look.
+    looks: of each layer of further looks, by its number, which pictures come to it, and of each look what its layers make of
+    these. The others' scores after it are those of their first look.
     """
 
     def __init__(self, layers: tuple[Layer, ...], pictures: Values) -> None:
-        first = next((number for number, layer in enumerate(layers) if isinstance(layer, Looks)), len(layers))
-        known = trace_layers(layers[:first], pictures)
-        going, self.looks = np.ones(len(pictures), bool), list[Trace]()
-        for layer, values in zip(layers[:first], known, strict=True):
+        known, going = list[Values](), np.ones(len(pictures), bool)
+        self.looks: dict[int, tuple[Values, list[Trace]]] = {}
+        for number, layer in enumerate(layers):
+            if isinstance(layer, Looks):
+                known.append(self._look(layers, number, pictures, known, np.flatnonzero(going)))
+            else:
+                known = trace_layers(layers[: number + 1], pictures, known=known)
             if isinstance(layer, Exit):
-                going &= values[:, 0] == 0
-        self.going = np.flatnonzero(going)
-        if first < len(layers):
-            known.append(self._look(layers, first, pictures, known))
-        self.outputs = [pictures, *trace_layers(layers, pictures, known=known)]
+                going &= known[-1][:, 0] == 0
+        self.outputs = [pictures, *known]
         self.taken = [self.outputs[source + 1] for source in sources(layers)]
 
-    def _look(self, layers: tuple[Layer, ...], number: int, pictures: Values, known: list[Values]) -> Values:
-        """Keep the further looks, and return the scores after them."""
-        looks, again = layers[number], looked_again(layers)
+    def _look(
+        self, layers: tuple[Layer, ...], number: int, pictures: Values, known: list[Values], going: NDArray[np.int64]
+    ) -> Values:
+        """Keep the further looks of layer `number` at those going, and return all scores after them."""
+        looks, again = layers[number], looked_again(layers, number)
+        total = known[again[-1]].copy()
         assert isinstance(looks, Looks)
-        total = known[again.stop - 1].copy()
-        for shift in looks.shifts if len(self.going) else ():
-            self.looks.append(Trace(layers[again.start : again.stop], move(pictures[self.going], *shift)))
-            total[self.going] += self.looks[-1].outputs[-1]
+        moved = (move(pictures[going], *shift) for shift in looks.shifts if len(going))
+        traces = [Trace(layers[again.start : again.stop], each) for each in moved]
+        for look in traces:
+            total[going] += look.outputs[-1]
+        self.looks[number] = going, traces
         return total
 
 
@@ -126,7 +132,7 @@ class Plan:
         """Each step with its T-states as a formula, and the most of them, without what classify itself takes."""
         found = []
         for number, step in enumerate(self.steps):
-            names = " + ".join(self.steps[again].name for again in looked_steps(self.steps))
+            names = " + ".join(self.steps[again].name for again in looked_steps(self.steps, number))
             further = f" +{len(step.looks.shifts)} x ({LOOK_TSTATES} + {names})" if step.looks else ""
             found.append((step, f"{step.cost}{further}", _worst(self.steps, number)))
         return found
@@ -144,13 +150,14 @@ class Plan:
     def tstates_of(self, seen: Trace) -> Values:
         """Return `tstates` from what the layers put out."""
         total = np.full(len(seen.outputs[0]), RET_TSTATES + PICTURE_TSTATES * keeps_picture(self.steps), np.int64)
-        runs, again = np.ones(len(total), np.int64), looked_steps(self.steps)  # runs: 0 once a picture has left
+        runs = np.ones(len(total), np.int64)  # 0 once a picture has left
         for number, (step, last, spent) in enumerate(_spent(self.steps, seen)):
             total += runs * (spent + _around(self.steps, number))
-            if step.looks:
-                for look in seen.looks:
-                    each = (spent for _, _, spent in _spent(self.steps[again.start : again.stop], look))
-                    total[seen.going] += sum(each, np.int64(LOOK_TSTATES))
+            going, looks = seen.looks.get(last - 1, ((), ()))
+            again = looked_steps(self.steps, number)
+            for look in looks:
+                each = (spent for _, _, spent in _spent(self.steps[again.start : again.stop], look))
+                total[going] += sum(each, np.int64(LOOK_TSTATES))
             if step.is_exit:
                 leaves = seen.outputs[last][:, 0]
                 total += runs * np.where(leaves, LEAVE_TSTATES - RET_TSTATES, _stay(self.steps, number))
@@ -205,7 +212,7 @@ def sections_of(steps: tuple[Step, ...], program: Program) -> list[tuple[str, Se
     again = sum(step.kernel.takes == PICTURE for step in steps[1:])
     size += 3 * again + 5 * keeps_picture(steps)  # the address: 3 bytes to keep it, 3 to take it, 2 to hold it
     size += HASTE_NBYTES * sum(asks_haste(steps, number) for number in range(len(steps)))
-    size += LOOK_NBYTES * bool(looked_steps(steps))
+    size += LOOK_NBYTES * sum(bool(step.looks) for step in steps)
     found = [("program", section) for section in (*program.fast, Section("classify", size, Place.FAST))]
     found += [(f"layer {step.name}", section) for step in steps for section in step.kernel.sections(step.part)]
     unique: dict[str, tuple[str, Section]] = {}
@@ -221,32 +228,37 @@ def keeps_picture(steps: tuple[Step, ...]) -> bool:
     return any(step.kernel.takes == PICTURE or step.looks for step in steps[1:])
 
 
-def looked_steps(steps: tuple[Step, ...]) -> range:
-    """Return the numbers of the steps that each further look runs again, which are the subroutine classify_look."""
-    for number, step in enumerate(steps):
-        if step.looks:
-            last = max(before for before in range(number) if not steps[before].is_exit)
-            return range([each.name for each in steps].index(step.looks.again), last + 1)
-    return range(0)
+def looked_steps(steps: tuple[Step, ...], number: int) -> range:
+    """Return the numbers of the steps that each further look of a step runs again, as a subroutine; if it has none, none."""
+    looks = steps[number].looks
+    if not looks:
+        return range(0)
+    last = max(before for before in range(number) if not steps[before].is_exit)
+    return range([step.name for step in steps].index(looks.again), last + 1)
+
+
+def all_looked(steps: tuple[Step, ...]) -> list[range]:
+    """Return `looked_steps` of each step that has any."""
+    return [looked_steps(steps, number) for number, step in enumerate(steps) if step.looks]
 
 
 def asks_haste(steps: tuple[Step, ...], number: int) -> bool:
-    """Return whether a step is an exit after which so much may follow that a caller in haste gets no answer."""
-    later = sum(_worst(steps, after) for after in range(number + 1, len(steps)))
-    return steps[number].is_exit and later > HASTE_TSTATES
+    """Return whether a step is an exit with so much before the next that a caller in haste gets no answer."""
+    later = takewhile(lambda after: not steps[after].is_exit, range(number + 1, len(steps)))
+    return steps[number].is_exit and sum(_worst(steps, after) for after in later) > HASTE_TSTATES
 
 
 def _worst(steps: tuple[Step, ...], number: int) -> int:
     """Return the most T-states of a step, with those of further looks."""
     step = steps[number]
-    look = LOOK_TSTATES + sum(steps[again].cost.worst for again in looked_steps(steps))
+    look = LOOK_TSTATES + sum(steps[again].cost.worst for again in looked_steps(steps, number))
     return step.cost.worst + (look * len(step.looks.shifts) if step.looks else 0)
 
 
 def _around(steps: tuple[Step, ...], number: int) -> int:
     """Return what classify itself takes for a step that runs: to take the picture again, and to call what looks use too."""
     takes_again = number > 0 and steps[number].kernel.takes == PICTURE
-    return PICTURE_TSTATES * takes_again + LOOK_TSTATES * (number in looked_steps(steps)[:1])
+    return PICTURE_TSTATES * takes_again + LOOK_TSTATES * (number in [again.start for again in all_looked(steps)])
 
 
 def _stay(steps: tuple[Step, ...], number: int) -> int:

@@ -92,11 +92,11 @@ def choose_hard(model: IntegerModel, pictures: Pixels, labels: NDArray[np.uint8]
 def describe(model: IntegerModel) -> str:
     """Return the net in at most 32 characters.
 
-    For example "20x20 pixels-60-10", "a cascade of 2 nets", "a net that looks 5 times" or "3 nets, the last looks 5 times".
+    For example "20x20 pixels-60-10", "a cascade of 2 nets", "a net that looks 5 times" or "2 nets that look 3 or 5 times".
     """
-    looks = next((len(layer.shifts) + 1 for layer in model.layers if isinstance(layer, Looks)), 0)
+    looks = " or ".join(str(len(layer.shifts) + 1) for layer in model.layers if isinstance(layer, Looks))
     if looks:
-        return f"a net that looks {looks} times" if model.nets == 1 else f"{model.nets} nets, the last looks {looks} times"
+        return f"a net that looks {looks} times" if model.nets == 1 else f"{model.nets} nets that look {looks} times"
     if model.nets > 1:
         return f"a cascade of {model.nets} nets"
     first = model.layers[0]

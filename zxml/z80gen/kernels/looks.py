@@ -28,11 +28,16 @@ def _looks(part: Part) -> Looks:
     return layer
 
 
+def look_label(looks: Looks) -> str:
+    """Return the label of the subroutine that looks with the layers that these looks have in common with the first."""
+    return f"look_with_{looks.again}"
+
+
 def _calls(part: Part) -> tuple[str, ...]:
     lines = ["call looks_keep"]
     for down, right in _looks(part).shifts:
         start = f"ld   hl, looks_picture + {ROW_NBYTES * (1 - down)}"
-        lines += [f"call {ROUTINES[right]}", start, "call classify_look", "call looks_add"]
+        lines += [f"call {ROUTINES[right]}", start, f"call {look_label(_looks(part))}", "call looks_add"]
     return tuple(lines)
 
 
