@@ -23,41 +23,27 @@ DOCS = README.parent / "docs"
 SHIPPED = sorted(path.stem for path in product_folder("models").glob("*.npz"))
 
 
-@pytest.fixture(scope="module", params=SHIPPED)
-def evidence(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Evidence:
-    model = ir.load(product_folder("models") / f"{request.param}.npz")
-    dataset = load("mnist")
-    return verify(record(model, dataset, tmp_path_factory.mktemp(request.param)), dataset)
-
-
 @pytest.mark.slow
-def test_each_shipped_net_is_exact_on_every_test_picture(evidence: Evidence) -> None:
+@pytest.mark.parametrize("name", SHIPPED)
+def test_each_shipped_net_is_exact_keeps_its_budget_and_is_as_the_readme_says(name: str, tmp_path: Path) -> None:
+    dataset = load("mnist")
+    evidence = verify(record(ir.load(product_folder("models") / f"{name}.npz"), dataset, tmp_path), dataset)
     assert evidence.differences == ()
     assert evidence.images == evidence.exact_images == 10_000
     assert evidence.loads_through_rom
     assert evidence.returns_to_basic
     assert [row.images for row in evidence.emulators] == [10_000, 10_000]
     assert sum(layer.tstates for layer in evidence.layers) == pytest.approx(evidence.tstates_mean)
+    assert evidence.tstates_mean <= read_spec(product_folder("models") / f"{name}.toml").budget_tstates
+    row = next(line for line in README.read_text(encoding="utf-8").splitlines() if line.startswith(f"| `{name}` |"))
+    for figure in figures(evidence):
+        assert figure in row, f"{README}: the row of {name} lacks {figure}"
 
 
-@pytest.mark.slow
-def test_the_readme_gives_the_figures_of_the_shipped_net(evidence: Evidence) -> None:
-    row = next(line for line in README.read_text(encoding="utf-8").splitlines() if line.startswith(f"| `{evidence.name}` |"))
+def figures(evidence: Evidence) -> list[str]:
     low, high = (100 * share for share in evidence.interval95)
-    for figure in (
-        f"{100 * evidence.accuracy:.2f} %",
-        f"{low:.2f} to {high:.2f}",
-        f"{evidence.tstates_mean:,.0f}",
-        f"{evidence.tstates_worst:,}",
-        f"{evidence.frames_mean:.2f}",
-        f"{evidence.nbytes:,}",
-    ):
-        assert figure in row, f"{README}: the row of {evidence.name} lacks {figure}"
-
-
-@pytest.mark.slow
-def test_each_shipped_net_keeps_the_budget_of_its_spec(evidence: Evidence) -> None:
-    assert evidence.tstates_mean <= read_spec(product_folder("models") / f"{evidence.name}.toml").budget_tstates
+    shares = [f"{100 * evidence.accuracy:.2f} %", f"{low:.2f} to {high:.2f}", f"{evidence.frames_mean:.2f}"]
+    return [*shares, f"{evidence.tstates_mean:,.0f}", f"{evidence.tstates_worst:,}", f"{evidence.nbytes:,}"]
 
 
 @pytest.mark.slow
