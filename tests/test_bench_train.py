@@ -9,7 +9,17 @@ import pytest
 
 from zxml import bench_command, bench_train, cli, data
 from zxml.bench_page import render, render_folder
-from zxml.bench_steps import PARTS, REST, StepBench, StepTimes, read_steps
+from zxml.bench_steps import (
+    PARTS,
+    POPULATION_PARTS,
+    POPULATION_REST,
+    REST,
+    PopulationTimes,
+    StepBench,
+    StepTimes,
+    measure_population,
+    read_steps,
+)
 from zxml.bench_train import (
     ENGINES,
     NETS,
@@ -147,7 +157,8 @@ def test_a_file_that_is_no_run_is_an_error(tmp_path: Path, text: str) -> None:
 
 
 def test_times_of_steps_are_read_back_and_told_part_by_part(tmp_path: Path) -> None:
-    bench = StepBench("Some GPU 9000", [StepTimes("784-64-10", 6.0, [1.0, 0.5, 0.5, 0.25, 0.25, 0.5], 0.125)])
+    alone = StepTimes("784-64-10", 6.0, [1.0, 0.5, 0.5, 0.25, 0.25, 0.5], 0.125)
+    bench = StepBench("Some GPU 9000", [alone], [PopulationTimes("256-64-10", 1024, 70.0, [12.0, 9.5, 8.5, 20.0])])
     (tmp_path / "steps-some-gpu-9000.json").write_text(json.dumps(asdict(bench)), encoding="utf-8")
     assert read_steps(tmp_path / "steps-some-gpu-9000.json") == bench
     page = render_folder(tmp_path)
@@ -155,12 +166,24 @@ def test_times_of_steps_are_read_back_and_told_part_by_part(tmp_path: Path) -> N
     assert "## Where a step's time goes: Some GPU 9000\n" in page
     assert f"| {PARTS[0]} | 1.00 |" in page
     assert f"| {REST} | 3.00 |\n| a whole step | 6.00 |" in page
+    assert "with 1,024 nets at once" in page
+    assert f"| part | 256-64-10 |\n|---|--:|\n| {POPULATION_PARTS[0]} | 12.00 |" in page
+    assert f"| {POPULATION_REST} | 20.00 |\n| a whole epoch of a net | 70.00 |" in page
 
 
-def test_a_file_that_is_no_times_of_steps_is_an_error(tmp_path: Path) -> None:
-    (tmp_path / "steps-x.json").write_text('{"device": "x", "nets": [{}]}', encoding="utf-8")
+@pytest.mark.parametrize("text", ['{"device": "x", "nets": [{}], "populations": []}', '{"device": "x", "nets": []}'])
+def test_a_file_that_is_no_times_of_steps_or_lacks_populations_is_an_error(tmp_path: Path, text: str) -> None:
+    (tmp_path / "steps-x.json").write_text(text, encoding="utf-8")
     with pytest.raises(DataError, match=r"steps-x\.json: wanted times of steps"):
         render_folder(tmp_path)
+
+
+@pytest.mark.slow
+def test_a_population_can_be_timed_without_each_part_of_its_step(pictures: Dataset) -> None:
+    times = measure_population("small", 2, NetShape(16, 16, (3,), batch=32), pictures, choose(), epochs=1)
+    assert len(times.parts) == len(POPULATION_PARTS)
+    assert times.models == 2
+    assert times.whole > 0
 
 
 def test_the_page_is_what_the_runs_that_are_kept_render_to() -> None:

@@ -10,6 +10,10 @@ from typing import Any
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+from numpy.typing import NDArray
 
 from tests.gpu_cases import assert_near, make_case, run_case
 from zxml import data, train
@@ -108,6 +112,34 @@ def test_matrix_units_are_used_where_nvidia_has_them_for_pictures_of_bits_and_sm
     assert not has_matrix_units(SimpleNamespace(vendor="NVIDIA Corporation"), bits)
     assert not has_matrix_units(new, net_of(FloatSpec(28, 28, True)))
     assert not has_matrix_units(new, net_of(FloatSpec(28, 28, False, batch=160)))
+    assert not has_matrix_units(new, net_of(FloatSpec(33, 32, False)))
+
+
+def nearest_bf16(values: NDArray[np.float32]) -> NDArray[np.float32]:
+    """Return the numbers of bf16 nearest to values, ties to even, as kernels/matrix_units.cl has them from the device."""
+    bits = values.view(np.uint32)
+    return np.asarray((bits + 0x7FFF + (bits >> 16 & 1)) & np.uint32(0xFFFF0000), np.uint32).view(np.float32)
+
+
+@given(arrays(np.float32, 16, elements=st.floats(-(2.0**20), 2.0**20, width=32, allow_subnormal=False)))
+def test_two_terms_are_a_number_but_for_2_to_the_minus_17_of_it_and_three_are_it_exactly(values: NDArray[np.float32]) -> None:
+    values[np.abs(values) < 1e-30] = 0  # terms of less are lost below the least number
+    left = values.copy()
+    for limit in (2.0**-8, 2.0**-17, 0.0):
+        left -= nearest_bf16(left)
+        assert (np.abs(left) <= limit * np.abs(values)).all()
+
+
+def sum_place(sample: int, unit: int) -> int:
+    """Return where kernels/population_shared.cl keeps a sum: FOUR_AT, SUM_AT."""
+    return (sample * 16 + (unit // 4 ^ sample % 16)) * 4 + unit % 4
+
+
+def test_sums_have_places_of_their_own_and_work_items_side_by_side_find_theirs_in_different_banks() -> None:
+    assert sorted(sum_place(s, u) for s in range(128) for u in range(64)) == list(range(128 * 64))
+    for first in range(0, 128, 8):  # a four of the same units in eight samples, and all units of a sample
+        assert len({sum_place(first + s, 20) % 32 for s in range(8)}) == 8
+    assert len({sum_place(5, u) % 32 for u in range(32)}) == 32
 
 
 def test_specs_that_differ_in_more_than_their_recipe_are_sorted_apart() -> None:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
-from zxml.bench_steps import PARTS, REST, StepBench, read_steps
+from zxml.bench_steps import PARTS, POPULATION_PARTS, POPULATION_REST, REST, PopulationTimes, StepBench, StepTimes, read_steps
 from zxml.bench_train import BASES, PRODUCT, Bench, Row, read_bench
 
 HEAD = """\
@@ -23,8 +24,8 @@ Other engines are measured where they are installed: `pip install "zxml[bench]"`
   Nothing is chosen by it.
 - Ratio: an engine's time over ours (`zxml`; for populations `zxml-population`), so 3.00 means that ours takes a third.
 - Populations: 1,024 models at once, each with its own start and order; the time is one model's, the accuracy the first's.
-  On NVIDIA's matrix units ours multiplies bits, which are exact there, by weights split into three numbers of bf16 that add up
-  to the float32 exactly; `jax-vmap` multiplies in TF32.
+  On NVIDIA's matrix units ours multiplies bits, which are exact there, by numbers that are each a sum of two numbers of bf16,
+  which is a float32 but for 2^-17 of it, and adds up in float32; `jax-vmap` multiplies in TF32, which is off by up to 2^-11.
 - `product` is the net of `models/mnist.toml`: `zxml-integer` trains it with the Z80's arithmetic inside, on pictures distorted
   anew each epoch; `zxml-float` is the same step in plain numbers.
 """
@@ -35,6 +36,14 @@ weights stay in registers, and groups tell each other numbers through memory, tw
 `python -m zxml.bench_steps` measures it: first the waiting, then, of a step that does not wait, each other part alone; the rest
 is what is left. A part that hides behind others may read as nothing or, by noise, as less. The opening is what comes before
 an epoch's first step: the order, the batches' bits, clearing.
+"""
+POPULATIONS = """\
+Of a population each work-group trains a net of its own, and a launch runs many steps. Where there are matrix units, a pass over
+the hidden layer's weights multiplies the slopes of a batch by its pixels, moves the weights, and at once adds up the next
+batch's pixels by the new weights, so that a step reads and writes each weight once (`zxml/gpu/kernels/population_matrix.cl`).
+Below are microseconds a net and epoch with {models:,} nets at once, and what is lost when a part is left out; the rest is what
+is left. Groups on one core hide each other's waiting, and parts of one pass hide behind its loads, so parts add up to less than
+the whole.
 """
 
 
@@ -68,11 +77,18 @@ def _section(bench: Bench) -> str:
 
 
 def _steps_section(bench: StepBench) -> str:
-    names, ruler = " | ".join(net.net for net in bench.nets), "|--:" * len(bench.nets)
-    head = [f"## Where a step's time goes: {bench.device}", "", STEPS, f"| part | {names} |", f"|---{ruler}|"]
-    lost = [[net.parts[number] for net in bench.nets] for number in range(len(PARTS))]
-    rest = [net.whole - sum(net.parts) for net in bench.nets]
-    lines = [*zip((*PARTS, REST, "a whole step"), (*lost, rest, [net.whole for net in bench.nets]), strict=True)]
-    table = [f"| {name} | {' | '.join(f'{value:.2f}' for value in values)} |" for name, values in lines]
+    head = [f"## Where a step's time goes: {bench.device}", "", STEPS]
     opening = f"| opening of an epoch, ms | {' | '.join(f'{net.opening:.2f}' for net in bench.nets)} |"
-    return "\n".join([*head, *table, opening, ""])
+    alone = _parts_table(bench.nets, PARTS, REST, "a whole step")
+    many = _parts_table(bench.populations, POPULATION_PARTS, POPULATION_REST, "a whole epoch of a net")
+    text = POPULATIONS.format(models=max(net.models for net in bench.populations))
+    return "\n".join([*head, *alone, opening, "", text, *many, ""])
+
+
+def _parts_table(nets: Sequence[StepTimes | PopulationTimes], parts: Sequence[str], rest: str, whole: str) -> list[str]:
+    """Return a Markdown table of what nets lose without each part, the rest, and the whole."""
+    head = [f"| part | {' | '.join(net.net for net in nets)} |", f"|---{'|--:' * len(nets)}|"]
+    lost = [[net.parts[number] for net in nets] for number in range(len(parts))]
+    left = [net.whole - sum(net.parts) for net in nets]
+    lines = [*zip((*parts, rest, whole), (*lost, left, [net.whole for net in nets]), strict=True)]
+    return head + [f"| {name} | {' | '.join(f'{value:.2f}' for value in values)} |" for name, values in lines]

@@ -24,10 +24,13 @@ GROUP = 128  # work-items of a group; this and the next four as in kernels/popul
 UNITS = 64
 MOST_CLASSES = 16
 BLOCK = 128
-SCRATCH = 3072
+SCRATCH = 16 * BLOCK + 16 * (UNITS + 1) + UNITS + 1  # floats
 STEPS_A_LAUNCH = 25
 QUEUES = 2  # for launches of parts of the nets
 LEAST_CAPABILITY = 8  # of NVIDIA's GPUs with matrix units for bf16
+MOST_PIXELS = 1024  # of a picture whose bits fit where the sums were
+TERMS = {"FORWARD_TERMS": 2, "GRADIENT_TERMS": 2}  # numbers of bf16 that stand for a float, as in kernels/population_matrix.cl
+AHEAD = 2  # words of pixels on their way from memory
 
 
 def why_not_population(device: Any, net: Net) -> str | None:
@@ -78,12 +81,13 @@ class PopulationStep:
         pictures: Buffer,
         labels: NDArray[np.uint8],
         max_steps: int,
+        leave_out: int = 0,
     ) -> None:
         """Build the kernel and buffers.
 
         pictures: a buffer of (n, rows) uint32, as `zxml.data.pack_rows` makes them, or of (n, pixels) bytes where the specs are
         grey, of which this object keeps hold; labels: (n,); max_steps: the most steps an epoch has. All nets see the same
-        pictures, each in its own order.
+        pictures, each in its own order. leave_out: bits of the parts of a step to leave out, to see what time they take.
 
         Raises DeviceError if the device cannot hold such nets, or its driver does not build the kernel.
         """
@@ -93,14 +97,14 @@ class PopulationStep:
             reason = why_not_population(queue.device, net)
             if reason:
                 raise DeviceError(f"--backend population: {reason}; use another back end")
-        self.max_steps = max_steps
+        self.max_steps, self.leave_out = max_steps, leave_out
         self._check_memory()
         matrix = has_matrix_units(queue.device, self.net)
         kind = MatrixWeights if matrix else Weights
         self.weights = kind(queue, self.net, UNITS, padded(self.net.classes), len(nets))
         self.buffers = self._make_buffers(labels) | self.weights.buffers | {"pictures": pictures}
-        products = "population_matrix.cl" if matrix else "population_squares.cl"
-        program = build(queue.context, (*GPU_SHARED, "population_shared.cl", products, "population.cl"), self._macros())
+        products = ("matrix_units.cl", "population_matrix.cl") if matrix else ("population_squares.cl",)
+        program = build(queue.context, (*GPU_SHARED, "population_shared.cl", *products, "population.cl"), self._macros())
         self.kernel = cl.Kernel(program, "population")
         arguments = ("pictures", "labels", "order", "rates", "widths", "hidden", "output", "scalars", "all_deltas")
         for number, name in enumerate(arguments):
@@ -199,8 +203,11 @@ class PopulationStep:
         """Return the macros that the kernel's header names."""
         rows, square = plan_rounds(self.net)
         return self.net.macros(UNITS, padded(self.net.classes)) | {
+            **TERMS,
+            "AHEAD": AHEAD,
             "REAL": "float",
             "MAX_STEPS": self.max_steps,
+            "LEAVE_OUT": self.leave_out,
             "ROUND_ROWS": rows,
             "SQUARE_ROWS": square,
         }
@@ -211,7 +218,7 @@ class PopulationStep:
 
 def has_matrix_units(device: Any, net: Net) -> bool:
     """Return whether a device has the matrix units that kernels/population_matrix.cl wants, and a net suits them."""
-    if net.grey or net.batch > BLOCK or "nvidia" not in device.vendor.lower():
+    if net.grey or net.batch > BLOCK or net.pixels > MOST_PIXELS or "nvidia" not in device.vendor.lower():
         return False
     try:
         return int(device.compute_capability_major_nv) >= LEAST_CAPABILITY

@@ -42,8 +42,14 @@ static inline void descend_four(global float *place, const float *gradients, flo
     vstore4((float4)(twos[0], twos[1], twos[2], twos[3]), 0, place + 2 * UNITS);
 }
 
+static inline void open_pixels(global Picture *pictures, uint picture, global const float *hidden, local const float *biases,
+                               local float *sums, uint step)
+{
+}
+
 // sums (BLOCK, UNITS) = pixels * weights + biases; a row of the pictures at a time
-static inline void add_pixels(global Picture *pictures, uint picture, global const float *hidden, local float *sums)
+static inline void add_pixels(global Picture *pictures, uint picture, global const float *hidden, local const float *biases,
+                              local float *sums)
 {
     const uint item = get_local_id(0), down = item / 8, across = item % 8;
     local float *seen = sums, *weights = sums + COLS * BLOCK; // (COLS, BLOCK), (COLS, UNITS)
@@ -72,23 +78,23 @@ static inline void add_pixels(global Picture *pictures, uint picture, global con
         }
     }
     barrier(CLK_LOCAL_MEM_FENCE);
-    for (uint j = 0; j < 8; j++) {
-        const float bias = USED(hidden[BIASES + UNIT(j)]);
+    for (uint j = 0; j < 8; j++)
         for (uint i = 0; i < 8; i++)
 #ifdef GREY
-            sums[SAMPLE(i) * UNITS + UNIT(j)] = square[i][j] * GREY_STEP + bias;
+            sums[SUM_AT(SAMPLE(i), UNIT(j))] = square[i][j] * GREY_STEP + biases[UNIT(j)];
 #else
-            sums[SAMPLE(i) * UNITS + UNIT(j)] = square[i][j] + bias;
+            sums[SUM_AT(SAMPLE(i), UNIT(j))] = square[i][j] + biases[UNIT(j)];
 #endif
-    }
 }
 
 // one step of the pixels' weights: ROUND_ROWS rows a round, STRIP samples at a time; sums: the loss's slopes by the sums
-static inline void learn_pixels(global Picture *pictures, local const uint *picked, global float *hidden,
-                                global const float *all_deltas, local float *sums, local float *scratch, float4 rates)
+static inline void learn_pixels(global Picture *pictures, local const uint *picked, uint next_picture, global float *hidden,
+                                local const float *biases, global const float *all_deltas, local float *sums,
+                                local float *scratch, uint step, float4 rates)
 {
     const uint item = get_local_id(0), down = item / 8, across = item % 8;
     local float *seen = scratch; // (STRIP, 16, 8)
+    barrier(CLK_LOCAL_MEM_FENCE);
     for (uint i = item; i < STRIP * GROUP; i += GROUP)
         seen[i] = 0.0f;
     for (uint top = 0; top < ROWS; top += ROUND_ROWS) {
@@ -117,8 +123,8 @@ static inline void learn_pixels(global Picture *pictures, local const uint *pick
                 load_row(pictures, picked[block * BLOCK + next + s], min(row, ROWS - 1u), words);
                 _Pragma("unroll 4") for (uint k = 0; k < STRIP; k++) {
                     const float4 x[2] = {vload4(2 * down, seen + k * GROUP), vload4(2 * down + 1, seen + k * GROUP)};
-                    const float4 y[2] = {vload4(across, sums + (strip + k) * UNITS),
-                                         vload4(across + 8, sums + (strip + k) * UNITS)};
+                    const float4 y[2] = {vload4(FOUR_AT(strip + k, across), sums),
+                                         vload4(FOUR_AT(strip + k, across + 8), sums)};
                     add_square(square, x, y);
                 }
             }
@@ -136,4 +142,5 @@ static inline void learn_pixels(global Picture *pictures, local const uint *pick
             }
         }
     }
+    barrier(BOTH);
 }
