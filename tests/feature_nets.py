@@ -176,6 +176,30 @@ def hidden_cascade(seed: int, density: float = 0.2, gap: int = 60, units: int = 
     return IntegerModel(f"hidden_cascade{seed}", seed, layers)
 
 
+def shared_net(
+    seed: int,
+    codes: int = 7,
+    units: int = 6,
+    quick: bool = True,
+    gap: int = 60,
+    rows: int = 20,
+    density: float = 0.2,
+    quick_weight: int = 31,
+    weight: int = 7,
+    levels: int = 8,
+    shift: int = 3,
+) -> IntegerModel:
+    """Return a hidden layer on the codes of a front, behind a quick net on the same codes or without one."""
+    front, places = random_front(seed, density=density, window=Window(4, 4, rows, 20)), (rows - 2) // 2 * 9
+    codebook, sums = random_quick(seed + 1, places, codes, quick_weight)
+    dense, *rest = random_hidden(seed + 2, places * codes, units, levels, shift, weight)
+    assert isinstance(dense, Dense)
+    table = np.zeros((places, codes + 1, units), np.int32)
+    table[:, 1:] = dense.weight.reshape(places, codes, units)
+    early = (sums, Exit("sure", gap, "codes")) if quick else ()
+    return IntegerModel(f"shared{seed}", seed, (*front, codebook, *early, CodeSum("hidden", 8, table, dense.bias), *rest))
+
+
 @st.composite
 def cascades(draw: st.DrawFn) -> IntegerModel:
     """Draw a cascade of any size and strength that the Z80 kernels fit."""

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
@@ -22,6 +22,7 @@ from zxml.reference import answer, run, trace
 from zxml.z80gen.assemble import Assembly
 from zxml.z80gen.emit import build
 from zxml.z80gen.kernels.bits import read_bits
+from zxml.z80gen.kernels.code_line import BATCHES, code_line, operands
 from zxml.z80gen.picture import pack_pictures
 from zxml.z80gen.plan import Plan, plan
 
@@ -182,7 +183,9 @@ def test_pasmo_builds_the_same_bytes(tmp_path: Path) -> None:
     assert pasmo_bytes(tmp_path / "main.asm") == assembly.image
 
 
-@pytest.mark.parametrize(("codes", "weight", "rows"), [(9, 9, 20), (3, 127, 22), (14, 255, 12), (1, 0, 4)])
+@pytest.mark.parametrize(
+    ("codes", "weight", "rows"), [(9, 9, 20), (3, 127, 22), (14, 255, 12), (1, 0, 4), (6, 9, 20), (10, 28, 24), (12, 31, 20)]
+)
 def test_a_full_line_is_exact(codes: int, weight: int, rows: int) -> None:
     model = quick_net(1, codes, weight, density=1.0, rows=rows, top=2)
     codebook, sums = model.layers[2], model.layers[3]
@@ -191,6 +194,32 @@ def test_a_full_line_is_exact(codes: int, weight: int, rows: int) -> None:
     codebook.code[1:] = codes
     sums.table[:, 1:] = weight
     check_both(model)
+
+
+@given(st.integers(1, 28), st.integers(1, 11), st.sampled_from(BATCHES))
+def test_every_code_of_a_place_has_a_look_up_of_its_own(codes: int, rows: int, batch: int) -> None:
+    line = code_line(batch, Codebook("codes", np.full(256, codes, np.int32)), (rows, 9, 1))
+    assume(line)
+    assert line is not None
+    used = {(line.page(place), line.index(place, code)) for place in range(line.places) for code in range(1, codes + 1)}
+    assert len(used) == line.places * codes
+    assert not used & {(0, line.bias), (0, (line.bias + 1) % 256)}
+    assert 0 <= operands(line)[-1] <= operands(line)[0] < line.block_nbytes
+    assert sum(line.sizes) == line.places
+
+
+@pytest.mark.parametrize(("codes", "sizes"), [(5, [45, 36]), (6, [41, 40]), (8, [27] * 3), (10, [21, 21, 21, 18])])
+def test_a_page_ends_within_a_row_where_fewer_pages_do_then(codes: int, sizes: list[int]) -> None:
+    line = code_line(12, Codebook("codes", np.full(256, codes, np.int32)), (9, 9, 1))
+    assert line is not None
+    assert line.sizes == sizes
+
+
+def test_a_front_that_keeps_its_bits_ends_a_page_within_a_row() -> None:
+    model = random_cascade(11, density=0.4, codes=6, units=(8,))
+    chosen, assembly = make(model)
+    assert chosen.steps[0].kernel.keeps
+    check(SkoolKitCpu(assembly.org, assembly.image), chosen, assembly, PICTURES[::3])
 
 
 def test_features_without_a_code_are_exact() -> None:

@@ -8,12 +8,27 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from tests.feature_nets import CROSS, random_cascade, two_nets, with_looks
+from tests.feature_nets import CROSS, random_cascade, random_quick, two_nets, with_looks
 from tests.nets import extreme_pictures, random_pictures
 from zxml import ir
 from zxml.errors import SpecError
-from zxml.ir import ArgMax, Codebook, CodeSum, Conv, Dense, Exit, IntegerModel, Looks, PatchConv, Pool, Requant, Steps, Window
-from zxml.reference import run, trace
+from zxml.ir import (
+    ArgMax,
+    Codebook,
+    CodeSum,
+    Conv,
+    Dense,
+    Exit,
+    IntegerModel,
+    Looks,
+    PatchConv,
+    Pool,
+    Requant,
+    Steps,
+    Window,
+    looked_again,
+)
+from zxml.reference import move, run, trace
 
 PICTURES = np.concatenate([extreme_pictures(), random_pictures(3, 12)])
 
@@ -226,6 +241,37 @@ def test_looks_are_no_net_of_their_own() -> None:
     assert (single.nets, with_looks(single).nets, with_looks(single, 30).nets) == (1, 1, 1)
 
 
+def test_looks_after_looks_add_to_their_sums_what_the_same_layers_put_out() -> None:
+    first, more = CROSS[:1], CROSS[1:]
+    model = with_looks(two_nets(3), 30, first)
+    *before, looks, digit = model.layers
+    assert isinstance(looks, Looks)
+    both = replace(model, layers=(*before, looks, Exit("doubt", 40, "looks"), replace(looks, name="more", shifts=more), digit))
+    outputs, wanted = trace(both, PICTURES), trace(with_looks(two_nets(3), 30), PICTURES)["looks"]
+    assert (outputs["more"] == wanted).all()
+    assert both.ranges()[-2].out.hi >= wanted.max()
+    again = [both.layers[number].name for number in looked_again(both.layers, len(both.layers) - 2)]
+    assert again == [before[number].name for number in looked_again(model.layers, len(before))]
+
+
+def test_looks_leave_out_what_lies_between_the_picture_and_their_scores() -> None:
+    front, pool, codebook, quick = random_cascade(5).layers[:4]
+    _, sums = random_quick(9, 81, classes=12)
+    assert isinstance(sums, CodeSum)
+    hidden = (replace(sums, name="hidden", sum_bits=8), Requant("levels", 3, 8))
+    scores = Dense("scores", 16, np.arange(120, dtype=np.int32).reshape(12, 10), np.zeros(10, np.int32))
+    ends = (Exit("doubt", 9, "scores"), Looks("looks", "front", CROSS), ArgMax("digit"))
+    layers = (front, pool, codebook, quick, Exit("sure", 30, "codes"), *hidden, scores, *ends)
+    model = IntegerModel("shared", 1, layers)
+    assert [layers[number].name for number in looked_again(layers, len(layers) - 2)] == [
+        *("front", "front_pool", "codes", "hidden", "levels", "scores")
+    ]
+    alone = IntegerModel("alone", 1, (front, pool, codebook, *hidden, scores, ArgMax("digit")))
+    shifts = ((0, 0), *CROSS)
+    wanted = sum(run(alone, move(PICTURES.astype(np.int64), *shift).astype(np.uint8)).scores for shift in shifts)
+    assert (trace(model, PICTURES)["looks"] == wanted).all()
+
+
 def test_looks_that_cannot_be_had_are_refused() -> None:
     layers = with_looks(two_nets(3), 30).layers
     *before, exit_, looks, digit = layers
@@ -234,13 +280,9 @@ def test_looks_that_cannot_be_had_are_refused() -> None:
     cases = {
         r"layer looks: shifts must be one or more pairs of -1, 0 or 1, got \(\(2, 0\),\)": (replace(looks, shifts=((2, 0),)),),
         r"layer looks: shifts must be one or more pairs of -1, 0 or 1, got \(\)": (replace(looks, shifts=()),),
-        r"layer looks: again must be an earlier layer that takes the picture, got 'conv1'": (replace(looks, again="conv1"),),
-        r"layer looks: again must be an earlier layer that takes the picture, got 'more'": (replace(looks, again="more"),),
-        r"layer looks: looks with one net once, and from 'front' to 'scores' there is: Exit": (replace(looks, again="front"),),
-        r"layer more: looks with one net once, and from 'fine' to 'looks' there is: Exit": (
-            looks,
-            replace(looks, name="more"),
-        ),
+        r"layer looks: again must be the layer that takes the picture, 'fine', got 'conv1'": (replace(looks, again="conv1"),),
+        r"layer looks: again must be the layer that takes the picture, 'fine', got 'front'": (replace(looks, again="front"),),
+        r"layer late: adds to scores, and 'surest' has none": (Exit("second", 3, exit_.name), replace(looks, name="late")),
         r"layer late: source 'conv1' is another in each look; name 'picture'": (looks, Exit("late", 3, "conv1")),
     }
     for message, end in cases.items():

@@ -13,6 +13,7 @@ from zxml.spec import ConvSpec, HiddenSpec, InputSpec, TowerSpec
 QUICK = "[[towers]]\ncodes = 7\n"
 SHARP = "[[towers]]\nfilters = 16\n[[towers.convs]]\nunits = 24\npool = true\n[[towers.convs]]\nstride = 2\n"
 
+HIDDEN = "[[towers]]\nshared = true\ncodes = 7\nhidden = { units = 8 }\n"
 LAST = "[[towers]]\nlooks = [[-1, 0], [0, 1]]\nhidden = { units = 8 }\n"
 
 
@@ -39,6 +40,16 @@ def test_each_tower_may_have_looks(tmp_path: Path) -> None:
     assert [tower.looks for tower in spec.towers] == [((1, 0),), ((-1, 0), (0, 1))]
 
 
+def test_a_tower_may_look_in_two_rounds_with_a_share_for_each(tmp_path: Path) -> None:
+    spec = read(f"second_looks = [0.2, 0.1, 0.05]\n{QUICK}{LAST}more_looks = [[1, 1]]\n", tmp_path)
+    assert [tower.rounds for tower in spec.towers] == [(), (((-1, 0), (0, 1)), ((1, 1),))]
+
+
+def test_a_tower_may_share_the_codes_of_the_one_before(tmp_path: Path) -> None:
+    spec = read(f"second_looks = [0.2]\n{QUICK}{HIDDEN}", tmp_path)
+    assert spec.towers[1] == TowerSpec(codes=7, shared=True, hidden=HiddenSpec(units=8))
+
+
 @pytest.mark.parametrize(
     ("text", "message"),
     [
@@ -47,8 +58,8 @@ def test_each_tower_may_have_looks(tmp_path: Path) -> None:
         (SHARP + "[towers.window]\nrows = 6\ncols = 6", r"towers\[0\]: its convolutions leave a map of no size"),
         ("[[towers]]\ncodes = 1", r"towers\[0\]\.codes must be 0 or 2 to 15, got 1"),
         ("[[towers]]\ncodes = 16", r"towers\[0\]\.codes must be 0 or 2 to 15, got 16"),
-        (QUICK + "filters = 16", r"with codes there are 8 filters of one level, no convs and no hidden units"),
-        (QUICK + "[[towers.convs]]\nunits = 8", r"with codes there are 8 filters of one level, no convs and no hidden units"),
+        (QUICK + "filters = 16", r"with codes there are 8 filters of one level and no convs"),
+        (QUICK + "[[towers.convs]]\nunits = 8", r"with codes there are 8 filters of one level and no convs"),
         ("[[towers]]\nfilters = 8", r"without codes it must have convs or hidden units"),
         ("[[towers]]\nfilters = 12\n[[towers.convs]]", r"towers\[0\]\.filters must be 8, 16, 24 or 32, got 12"),
         ("[[towers]]\n[[towers.convs]]\nunits = 12", r"units must be multiples of 8 up to 64, got \[12\]"),
@@ -59,11 +70,28 @@ def test_each_tower_may_have_looks(tmp_path: Path) -> None:
         ("second_looks = [1.5]\n" + QUICK + SHARP, r"second_looks must be 1 numbers from 0 to 1"),
         (
             "second_looks = [0.1]\n" + QUICK + LAST,
-            r"must be 2 numbers from 0 to 1, one before a tower's further looks, and one",
+            r"must be 2 numbers from 0 to 1, one before a tower's further looks, one before more, and one",
         ),
         ("second_looks = [0.1, 0.1]\n" + LAST + LAST, r"second_looks must be 3 numbers from 0 to 1"),
         ("second_looks = [0.1]\n" + QUICK + "looks = [[0, 2]]", r"towers\[0\]\.looks must be pairs .*, got \[\(0, 2\)\]"),
         ("second_looks = [0.1]\n" + QUICK + "looks = [[1]]", r"towers\[0\]\.looks must be pairs \[down, right\] of -1, 0 or 1"),
+        (
+            "second_looks = [0.1]\n" + QUICK + "more_looks = [[1, 0]]",
+            r"towers\[0\]\.more_looks come after looks, and there are none",
+        ),
+        (
+            "second_looks = [0.1]\n" + QUICK + HIDDEN.replace("7", "6"),
+            r"towers\[1\]\.shared: the tower before must have the same window, filters, levels and codes",
+        ),
+        (HIDDEN, r"towers\[0\]\.shared: the tower before must have the same window"),
+        (
+            "second_looks = [0.1, 0.1]\n" + QUICK + "looks = [[1, 0]]\n" + HIDDEN,
+            r"towers\[1\]\.shared: the tower before must not look again, since its codes are then another look's",
+        ),
+        (
+            "second_looks = [0.1]\n" + QUICK + "[[towers]]\nshared = true\ncodes = 7\n",
+            r"towers\[1\]\.shared: it must have codes and hidden units",
+        ),
         (QUICK + "looks = [1]", r"towers\[0\]\.looks\[0\] must be a list of whole numbers, got 1"),
         ("second_looks = ['half']", r"second_looks\[0\] must be a number, got 'half'"),
         ("towers = [7]", r"towers\[0\] must be a table, got 7"),

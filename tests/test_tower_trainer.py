@@ -14,7 +14,7 @@ from zxml.errors import SpecError
 from zxml.gpu import device
 from zxml.gpu.tower_trainer import CascadeProgress, train_cascade
 from zxml.gpu.trainer import Trained
-from zxml.ir import Exit
+from zxml.ir import Exit, Looks
 from zxml.spec import ConvSpec, DistortSpec, HiddenSpec, ModelSpec, TowerSpec, TrainingSpec
 from zxml.train import main as train_main
 
@@ -69,6 +69,27 @@ def test_the_last_tower_gets_its_looks_for_as_many_pictures_as_they_may_take(pic
         assert trained.accuracy == (said.digits == pictures.validation_labels).mean()
         for way, share in enumerate(shares, 1):
             assert (said.exits >= way).mean() <= share
+
+
+def test_a_shared_tower_learns_on_codes_that_stay_as_they_are_and_looks_in_two_rounds(pictures: Dataset) -> None:
+    first = SPEC.towers[0]
+    more = TowerSpec(codes=4, shared=True, hidden=HiddenSpec(units=8), looks=((0, 1),), more_looks=((1, 0), (-1, 0)))
+    shares = (0.4, 0.3, 0.1)
+    trained, seen = run(replace(SPEC, towers=(first, more), second_looks=shares), pictures)
+    alone, _ = run(replace(SPEC, towers=(first,), second_looks=()), pictures)
+    layers, ours = trained.model.layers, alone.model.layers[:4]
+    names = ["sure1", "t2_hidden", "t2_levels", "t2_scores", "sure2", "t2_looks", "sure3", "t2_more_looks", "digit"]
+    assert [layer.name for layer in layers] == [*(layer.name for layer in ours), *names]
+    assert (
+        ir.IntegerModel("same", 1, (*layers[:4], layers[-1])).sha256()
+        == ir.IntegerModel("same", 1, alone.model.layers).sha256()
+    )
+    assert [layer.source for layer in layers if isinstance(layer, Exit)] == ["codes", "t2_scores", "t2_looks"]
+    assert [layer.again for layer in layers if isinstance(layer, Looks)] == ["front", "front"]
+    assert seen[-1].loss < seen[2].loss
+    said = reference.run(trained.model, pictures.validation_images)
+    for way, share in enumerate(shares, 1):
+        assert (said.exits >= way).mean() <= share
 
 
 class KilledError(Exception):

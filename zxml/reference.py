@@ -130,7 +130,7 @@ def _looker(layers: tuple[Layer, ...], number: int, pictures: Values, wrapping: 
     again = looked_again(layers, number)
 
     def look(shift: tuple[int, int]) -> Values:
-        return trace_layers(layers[again.start : again.stop], move(pictures, *shift), wrapping)[-1]
+        return trace_layers(tuple(layers[each] for each in again), move(pictures, *shift), wrapping)[-1]
 
     return look
 

@@ -72,10 +72,11 @@ class TowerSpec:
     """A net on small features, learned 3 x 3 tables and the greatest of 2 x 2; then codes and their scores, or what follows.
 
     window: the part of the picture; filters: a multiple of 8 up to 32, or up to 16 of two levels; levels: the greatest value of
-    a feature; spare: what a feature adds to the loss a level; codes: how many a place's 8 features can become, whose sums are
-    the scores (0: there are none); otherwise convs, in order,
-    and hidden, a dense layer of few levels (0 units: there is none); weight_bits, weight_step: of the scores' weights.
-    looks: shifts [down, right] of up to a pixel, for further looks with the same net where it doubts.
+    a feature; spare: what a feature adds to the loss a level; codes: how many a place's 8 features can become, each of which is
+    an input then (0: features are); convs, in order, and hidden, a dense layer of few levels (0 units: there is none);
+    weight_bits, weight_step: of the scores' weights. shared: the codes are those of the net before, which stay as they are;
+    looks: shifts [down, right] of up to a pixel, for further looks with the same net where it doubts; more_looks: others where
+    it doubts still.
     """
 
     window: InputSpec = field(default_factory=InputSpec)
@@ -83,11 +84,18 @@ class TowerSpec:
     levels: int = 1
     spare: float = 0.00003
     codes: int = 0
+    shared: bool = False
     convs: tuple[ConvSpec, ...] = ()
     hidden: HiddenSpec = field(default_factory=lambda: HiddenSpec(units=0))
     weight_bits: int = 6
     weight_step: float = 0.125
     looks: tuple[tuple[int, int], ...] = ()
+    more_looks: tuple[tuple[int, int], ...] = ()
+
+    @property
+    def rounds(self) -> tuple[tuple[tuple[int, int], ...], ...]:
+        """The further looks, in rounds: before each a picture may leave."""
+        return tuple(shifts for shifts in (self.looks, self.more_looks) if shifts)
 
 
 @dataclass(frozen=True)
@@ -148,7 +156,10 @@ class ModelSpec:
         return self.training.epochs * max(1, len(self.towers))
 
 
-LISTS: dict[str, type[Any]] = {"towers": TowerSpec, "convs": ConvSpec, "second_looks": float, "looks": tuple}
+LISTS: dict[str, type[Any]] = {
+    **{"towers": TowerSpec, "convs": ConvSpec},
+    **{"second_looks": float, "looks": tuple, "more_looks": tuple},
+}
 WANTED = {float: "a number", tuple: "a list of whole numbers"}  # else a table
 
 
@@ -220,6 +231,7 @@ def _check(spec: ModelSpec) -> None:
     }
     for number, tower in enumerate(spec.towers):
         rules |= _tower_rules(f"towers[{number}]", tower)
+        rules |= _shared_rules(f"towers[{number}]", tower, spec.towers[number - 1] if number else None)
     rules |= _share_rules(spec)
     for message, kept in rules.items():
         if not kept:
@@ -228,8 +240,8 @@ def _check(spec: ModelSpec) -> None:
 
 def _share_rules(spec: ModelSpec) -> dict[str, bool]:
     """Return what must hold of the parts of the pictures that go on."""
-    exits, shares = max(0, len(spec.towers) - 1) + sum(bool(tower.looks) for tower in spec.towers), spec.second_looks
-    each = "one before a tower's further looks, and one a tower but the last"
+    exits, shares = max(0, len(spec.towers) - 1) + sum(len(tower.rounds) for tower in spec.towers), spec.second_looks
+    each = "one before a tower's further looks, one before more, and one a tower but the last"
     message = f"second_looks must be {exits} numbers from 0 to 1, {each}, got {[*shares]}"
     return {message: len(shares) == exits and all(0 <= share <= 1 for share in shares)}
 
@@ -261,17 +273,33 @@ def _tower_rules(where: str, tower: TowerSpec) -> dict[str, bool]:
             conv.levels in (1, 2) for conv in tower.convs
         ),
         f"{where}.codes must be 0 or 2 to 15, got {tower.codes}": tower.codes == 0 or 2 <= tower.codes <= 15,
-        f"{where}: with codes there are 8 filters of one level, no convs and no hidden units": not tower.codes
-        or ((tower.filters, tower.levels) == (8, 1) and not tower.convs and not tower.hidden.units),
+        f"{where}: with codes there are 8 filters of one level and no convs": not tower.codes
+        or ((tower.filters, tower.levels) == (8, 1) and not tower.convs),
         f"{where}: without codes it must have convs or hidden units": bool(tower.codes or tower.convs or tower.hidden.units),
         f"{where}.convs: units must be multiples of 8 up to 64, got {units}": all(n in range(8, 65, 8) for n in units),
         f"{where}.convs: weight_bits must be 2 to 4, got {bits}": all(2 <= n <= 4 for n in bits),
         f"{where}.convs: stride must be 1 or 2": all(conv.stride in (1, 2) for conv in tower.convs),
         f"{where}.weight_bits must be 2 to 8, got {tower.weight_bits}": 2 <= tower.weight_bits <= 8,
-        f"{where}.looks must be pairs [down, right] of -1, 0 or 1, got {[*tower.looks]}": all(
-            len(shift) == 2 and {*shift} <= {-1, 0, 1} for shift in tower.looks
+        f"{where}.looks must be pairs [down, right] of -1, 0 or 1, got {[*tower.looks, *tower.more_looks]}": all(
+            len(shift) == 2 and {*shift} <= {-1, 0, 1} for shift in (*tower.looks, *tower.more_looks)
         ),
+        f"{where}.more_looks come after looks, and there are none": bool(tower.looks or not tower.more_looks),
         **(_hidden_rules(f"{where}.hidden", tower.hidden) if tower.hidden.units else {}),
+    }
+
+
+def _shared_rules(where: str, tower: TowerSpec, before: TowerSpec | None) -> dict[str, bool]:
+    """Return what must hold of a tower that takes the codes of the one before."""
+    if not tower.shared:
+        return {}
+    same = before is not None and all(
+        getattr(tower, name) == getattr(before, name) for name in ("window", "filters", "levels", "codes")
+    )
+    return {
+        f"{where}.shared: the tower before must have the same window, filters, levels and codes": same,
+        f"{where}.shared: the tower before must not look again, since its codes are then another look's": before is None
+        or not before.rounds,
+        f"{where}.shared: it must have codes and hidden units": bool(tower.codes and tower.hidden.units),
     }
 
 

@@ -2,18 +2,18 @@
 ;
 ; A block of the line looks up one page of the output; a batch of look-ups is added up in a, which cannot overflow, before a is
 ; added to de. A block is entered at the last slot written with a = 0, whichever slot of its batch that is; after a full batch
-; it is entered at the accumulation before it, which adds 0. The jump into a block lies in the block before, 128 bytes lower than
-; that into the next. The last block runs on into the end of the output, which fills it up.
+; it is entered at the accumulation before it, which adds 0. The jump into a block lies in the block before, a block's bytes lower
+; than that into the next. The last block runs on into the end of the output, which fills it up.
 ;
 ; In         the line and its entries
 ; Out        scores = one word an output, u16, low byte first
 ; Clobbers   af bc de hl
 ; T-states   exact in the codes: the Cost of the kernel code_sum counts codes and full batches
-; Bytes      128, and 128 for each page of an output
+; Bytes      CODE_BLOCK, and as many for each page of an output
 ; Needs      code_sum_page, CODE_PAGES of them, CODE_BIAS = position of a word in the first page of each output; scores within a
-;            page; the line within 128 bytes of the start of a page
+;            page; CODE_BLOCK = bytes of a block, 128 or 256; the start on a page, so that each block lies within one
 code_sum_start:
-        defs 108
+        defs CODE_BLOCK - 20
 code_sum:
         ld   h, code_sum_page / 256
         ld   bc, scores

@@ -2,7 +2,7 @@
 ;
 ; Rows come in twos. A place looks at its four columns of the last two rows and of two new ones: rld puts a row's four pixels
 ; into the place's state and leaves the oldest row's in a, as a table page; the state is then the position in the page. The code
-; of the nine places of a row is generated.
+; of the nine places of a row is generated; where a page ends within a row, that looks for its end.
 ;
 ; In         hl = picture: 28 rows of 4 bytes, bit 7 is the leftmost pixel
 ; Out        code_line and its entries; the map of features, a byte a place, if the generated code keeps it
@@ -11,8 +11,9 @@
 ; Bytes      97, and 709 of generated places, or 769 where they keep the map
 ; Needs      front_table_page in a block of 4096 bytes, front_pattern_page, front_code_page, front_state;
 ;            FRONT_TOP = bytes above the window, front_start = bc of the first row of places, and what c and a are at the end
-;            of a page and of the last: FRONT_PAGE_END, FRONT_END; FRONT_PAGE_PLACES = places of a page, FRONT_LAST_OPERAND,
-;            FRONT_BLOCK = bytes of a block of the line
+;            of the first page that ends with a row and of the last: FRONT_PAGE_END, FRONT_END; FRONT_PAGE_PLACES = places up to
+;            the next such; FRONT_SPLIT = 1 if other pages end within rows, or 0; FRONT_LAST_OPERAND, FRONT_BLOCK = bytes of a
+;            block of the line
 ; Writes     own code (front_limit, front_entry)
 front_codes:
         ld   de, FRONT_TOP
@@ -43,22 +44,11 @@ front_row:                              ; ix = last two rows; the alternate c = 
         cp   0                          ; a = c after the row
 front_limit: equ $ - 1
         jp   nz, front_row
-        exx                             ; a page is full: de = next operand
-        inc  e                          ; the slot of operand k starts at k - 1, and the last written is 3 above e
-        inc  e
-        ld   hl, 0                      ; the operand of the jump into the block
-front_entry: equ $ - 2
-        ld   (hl), e
-        inc  hl
-        ld   (hl), d
-        ld   de, FRONT_BLOCK - 1
-        add  hl, de
-        ld   (front_entry), hl
-        ld   de, FRONT_LAST_OPERAND + code_sum_line - code_sum_entry
-        add  hl, de
-        ex   de, hl
-        ld   h, front_code_page / 256
-        exx
+        if   FRONT_SPLIT > 0
+        call front_turn
+        else
+        include "front_turn.asm"
+        endif
         cp   FRONT_END
         jr   z, front_end
         add  a, FRONT_PAGE_PLACES
@@ -77,3 +67,9 @@ front_end:
         pop  af
         ex   af, af'
         ret
+
+        if   FRONT_SPLIT > 0
+front_turn:                             ; a is kept, and all that is not alternate
+        include "front_turn.asm"
+        ret
+        endif

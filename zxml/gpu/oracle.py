@@ -148,17 +148,17 @@ def patch_patterns(pictures: Bits, window: Window, high: int, wide: int) -> Ints
 
 def row_sums(picks: Ints, rows: Reals, bias: Reals | float = 0.0) -> Reals:
     """Return sums (batch, units) of the rows (places, choices, units) that picks (batch, places) pick from 1; 0 picks none."""
-    return _one_hot(picks, rows.shape[1]) @ rows.reshape(-1, rows.shape[2]) + bias
+    return one_hot(picks, rows.shape[1]).reshape(len(picks), -1) @ rows.reshape(-1, rows.shape[2]) + bias
 
 
-def row_sums_grad(picks: Ints, rows: Reals, grad: Reals) -> tuple[Reals, Reals]:
-    """Return the gradients of the rows, and of each choice as if it were a weight, (batch, places, choices)."""
-    return (_one_hot(picks, rows.shape[1]).T @ grad).reshape(rows.shape), np.einsum("nu,pku->npk", grad, rows)
+def row_sums_grad(picks: Ints, rows: Reals, grad: Reals) -> Reals:
+    """Return the gradient of the rows."""
+    return (one_hot(picks, rows.shape[1]).reshape(len(picks), -1).T @ grad).reshape(rows.shape)
 
 
-def _one_hot(picks: Ints, choices: int) -> Reals:
-    """Return picks (batch, places) of 1 to choices as zeros and ones, (batch, places * choices)."""
-    return np.asarray(picks[..., None] == np.arange(1, choices + 1), np.float64).reshape(len(picks), -1)
+def one_hot(picks: Ints, choices: int) -> Reals:
+    """Return picks (batch, places) of 1 to choices as zeros and ones, (batch, places, choices)."""
+    return np.asarray(picks[..., None] == np.arange(1, choices + 1), np.float64)
 
 
 def chances(choice: Reals) -> Reals:

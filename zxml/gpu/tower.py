@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from zxml.gpu.ops.codebook import CodeSum
+from zxml.gpu.ops.codebook import Codes
 from zxml.gpu.ops.conv import Conv
 from zxml.gpu.ops.dense import Dense
 from zxml.gpu.ops.loss import loss
@@ -17,20 +18,36 @@ from zxml.gpu.ops.patch_conv import PatchConv
 from zxml.gpu.ops.workspace import Buffer, Op, Workspace
 from zxml.ir import Layer, Window
 from zxml.quant.fake import SAFE_PART
-from zxml.quant.tower import HALF_RANGE, Reals, Statistics, export_tower, initial_tower
+from zxml.quant.tower import HALF_RANGE, Param, Reals, Statistics, export_tower, initial_tower
 from zxml.spec import ModelSpec, TowerSpec
+
+SHARED = ("front.", "codes.")  # what the names of the parameters start with that a shared tower takes from the one before
 
 
 class Tower:
     """One tower in training."""
 
     def __init__(
-        self, queue: Any, spec: ModelSpec, number: int, pictures: Buffer, labels: NDArray[np.uint8], steps: int
+        self,
+        queue: Any,
+        spec: ModelSpec,
+        number: int,
+        pictures: Buffer,
+        labels: NDArray[np.uint8],
+        steps: int,
+        before: Mapping[str, Reals] | None = None,
     ) -> None:
-        """Build tower `number` of a spec; pictures: a buffer of (n, 28) uint32; labels: (n,); steps: the most an epoch has."""
+        """Build tower `number` of a spec.
+
+        pictures: a buffer of (n, 28) uint32; labels: (n,); steps: the most an epoch has; before: the parameters of the tower
+        before, whose codes a shared one takes.
+        """
         self.tower: TowerSpec = spec.towers[number]
-        rng = np.random.default_rng([spec.seed, 2, number])
-        self.space = Workspace(queue, spec.training.batch, steps, initial_tower(self.tower, rng))
+        params = initial_tower(self.tower, np.random.default_rng([spec.seed, 2, number]))
+        if self.tower.shared:
+            assert before is not None
+            params |= {name: Param(before[name]) for name in params if name.startswith(SHARED)}
+        self.space = Workspace(queue, spec.training.batch, steps, params)
         self.pictures, self._labels = pictures, self.space.buffer(labels, np.uint8)
         self.norms: list[NormActivation] = []
         ops = self._ops(spec)
@@ -88,13 +105,7 @@ class Tower:
 
     def _ops(self, spec: ModelSpec) -> list[Op]:
         space, tower = self.space, self.tower
-        window = tower.window
-        seen = Window(window.top, window.left, window.rows, window.cols)
-        front = PatchConv(space, "front", seen, self.pictures, tower.spare, tower.levels)
-        if tower.codes:
-            codes = CodeSum(space, "codes.choice", "scores", front.packed, front.map_grad, tower.filters)
-            return [front.op, codes.op, self._loss(codes.scores, codes.score_grad)]
-        ops, taken, shape = [front.op], (front.map, front.map_grad), front.shape
+        ops, taken, shape = self._front()
         for number, conv in enumerate(tower.convs, 1):
             sums = Conv(space, f"conv{number}", taken, shape, stride=conv.stride)
             norm = self._activation(spec, f"conv{number}", sums, conv.levels, conv.pool)
@@ -106,6 +117,18 @@ class Tower:
             ops, taken = [*ops, hidden.op, levels.op], (levels.map, levels.map_grad)
         dense = Dense(space, "scores", taken)
         return [*ops, dense.op, self._loss(dense.scores, dense.score_grad)]
+
+    def _front(self) -> tuple[list[Op], tuple[Buffer, Buffer | None], tuple[int, int, int]]:
+        """Return the operations of features and codes, the map with its gradient that they put out, and its shape."""
+        space, tower, window = self.space, self.tower, self.tower.window
+        seen = Window(window.top, window.left, window.rows, window.cols)
+        front = PatchConv(space, "front", seen, self.pictures, tower.spare, tower.levels)
+        if not tower.codes:
+            return [front.op], (front.map, front.map_grad), front.shape
+        codes = Codes(space, "codes", front.packed, front.map_grad, front.shape)
+        if tower.shared:  # nothing before the codes learns
+            return [Op(front.op.forward, ()), Op(codes.op.forward, ())], (codes.map, None), codes.shape
+        return [front.op, codes.op], (codes.map, codes.map_grad), codes.shape
 
     def _activation(
         self, spec: ModelSpec, name: str, sums: Conv, levels: int, pooled: bool = False, scale: float = 0.0

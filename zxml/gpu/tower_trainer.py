@@ -19,7 +19,7 @@ from zxml.gpu.inference import answering
 from zxml.gpu.schedule import step_rates
 from zxml.gpu.tower import Tower
 from zxml.gpu.trainer import Trained, count_steps, measure
-from zxml.ir import PICTURE, PICTURE_SIDE, ArgMax, Exit, IntegerModel, Layer, Looks
+from zxml.ir import PICTURE, PICTURE_SIDE, ArgMax, Codebook, Exit, IntegerModel, Layer, Looks, PatchConv
 from zxml.quant.cascade import choose_gaps
 from zxml.spec import InputSpec, ModelSpec
 
@@ -79,16 +79,28 @@ def train_cascade(
 def assemble(spec: ModelSpec, parts: list[tuple[Layer, ...]], dataset: Dataset) -> IntegerModel:
     """Return the cascade of the towers' layers, with gaps that send on as many validation pictures as the spec says.
 
-    parts: the layers of the first towers of the spec, or of all.
+    parts: the layers of the first towers of the spec, or of all; those of a shared tower begin after the codes.
     """
     layers: list[Layer] = []
     exits = (f"sure{number}" for number in count(1))
     for number, (part, tower) in enumerate(zip(parts, spec.towers, strict=False)):
-        layers += [*([Exit(next(exits), 0, PICTURE)] if number else []), *part]
-        if tower.looks:
-            layers += [Exit(next(exits), 0, part[-1].name), Looks(f"{prefix(number)}looks", part[0].name, tower.looks)]
+        source = _codes(parts[number - 1]) if tower.shared else PICTURE
+        layers += [*([Exit(next(exits), 0, source)] if number else []), *part]
+        for name, shifts in zip(("looks", "more_looks"), tower.rounds, strict=False):
+            scores = layers[-1].name
+            layers += [Exit(next(exits), 0, scores), Looks(f"{prefix(number)}{name}", _front(parts, number), shifts)]
     model = IntegerModel(spec.name, spec.seed, (*layers, ArgMax("digit")))
     return choose_gaps(model, dataset.validation_images, spec.second_looks[: sum(isinstance(each, Exit) for each in layers)])
+
+
+def _codes(part: tuple[Layer, ...]) -> str:
+    """Return the name of the layer that puts out the codes of a tower."""
+    return next(layer.name for layer in part if isinstance(layer, Codebook))
+
+
+def _front(parts: list[tuple[Layer, ...]], number: int) -> str:
+    """Return the name of the layer that takes the picture for a tower, of its own or of the one whose codes it shares."""
+    return next(part[0].name for part in reversed(parts[: number + 1]) if isinstance(part[0], PatchConv))
 
 
 class _Run:
@@ -119,7 +131,8 @@ class _Run:
     def train_tower(self, number: int) -> None:
         """Train a tower, or what is left of it, and keep its layers."""
         spec, epochs = self.spec, self.spec.training.epochs
-        tower = Tower(self.queue, spec, number, self.pictures, self.dataset.train_labels, self.steps)
+        before = self.towers[-1].values() if spec.towers[number].shared else None
+        tower = Tower(self.queue, spec, number, self.pictures, self.dataset.train_labels, self.steps, before)
         self.towers.append(tower)
         shuffle = np.random.default_rng([spec.seed, 3, number])
         done, accuracy, began = self._restore(number), 0.0, time.monotonic()
@@ -135,13 +148,19 @@ class _Run:
             self.epochs_done = number * epochs + epoch
             left = (time.monotonic() - began) / (epoch - done) * (epochs * (len(spec.towers) - number) - epoch)
             self.report(CascadeProgress(self.epochs_done, spec.epochs, number + 1, loss, accuracy, left))
-        self.parts.append(tower.layers(prefix(number)))
+        self._keep(tower, number)
 
     def stop(self) -> None:
         """End early: wait for the device, and keep the tower in training as it is."""
         self.queue.finish()
         if len(self.towers) > len(self.parts):
-            self.parts.append(self.towers[-1].layers(prefix(len(self.parts))))
+            self._keep(self.towers[-1], len(self.parts))
+
+    def _keep(self, tower: Tower, number: int) -> None:
+        """Keep the layers of a tower, without those that it shares with the one before."""
+        layers = tower.layers(prefix(number))
+        own = 1 + [layer.name for layer in layers].index(_codes(layers)) if tower.tower.shared else 0
+        self.parts.append(layers[own:])
 
     def _learn(self, tower: Tower, epoch: int, order: np.ndarray[Any, Any]) -> float:
         """Run one epoch and return its mean loss."""

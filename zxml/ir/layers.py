@@ -178,12 +178,13 @@ class Exit:
 
 @dataclass(frozen=True, eq=False)
 class Looks:
-    """Further looks at the picture, each moved by a pixel: their scores are added to those of the first look.
+    """Further looks at the picture, each moved by a pixel: their scores are added to those of the looks before.
 
     out[u] = in[u] + sum over shifts (dy, dx) of scores_(dy, dx)[u]
 
     scores_(dy, dx) is what the layers from `again`, which takes the picture, to the one that gave `in` put out for the picture
-    moved down by dy and right by dx: pixels that leave it are lost, and blank ones come in.
+    moved down by dy and right by dx: pixels that leave it are lost, and blank ones come in. If `in` is from further looks, they
+    are the layers of these.
 
     shifts: one or more, of -1, 0 or 1 each.
     """

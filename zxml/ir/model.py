@@ -96,12 +96,20 @@ def sources(layers: tuple[Layer, ...]) -> Iterator[int]:
         yield numbers[before.source] if isinstance(before, Exit) else number - 1
 
 
-def looked_again(layers: tuple[Layer, ...], number: int) -> range:
-    """Return the numbers of the layers that each further look of layer `number` runs again; if that is no Looks, none."""
-    looks = layers[number]
-    if not isinstance(looks, Looks):
-        return range(0)
-    return range([layer.name for layer in layers].index(looks.again), list(sources(layers))[number] + 1)
+def looked_again(layers: tuple[Layer, ...], number: int) -> tuple[int, ...]:
+    """Return the numbers of the layers that each further look of layer `number` runs again; if that is no Looks, none.
+
+    They are those from the picture to the scores of one look, each of which takes what the one before it puts out.
+    """
+    if not isinstance(layers[number], Looks):
+        return ()
+    taken = list(sources(layers[: number + 1]))
+    again: tuple[int, ...] = ()
+    at = taken[number]
+    while at >= 0:
+        again = again if isinstance(layers[at], Looks) else (at, *again)
+        at = taken[at]
+    return again
 
 
 def nbytes(layer: Layer) -> int:
@@ -149,13 +157,11 @@ def _check_looks(model: IntegerModel, number: int, looks: Looks) -> None:
         raise SpecError(f"{where}: shifts must be one or more pairs of -1, 0 or 1, got {shifts}")
     if any(not isinstance(layer, Exit) for layer in layers[last + 1 : number]):
         raise SpecError(f"{where}: adds to the newest scores; let the Exit before it name them, not {names[last]!r}, as source")
-    if looks.again not in names[: last + 1] or taken[names.index(looks.again)] != -1:
-        raise SpecError(f"{where}: again must be an earlier layer that takes the picture, got {looks.again!r}")
-    run = range(names.index(looks.again), last + 1)
-    between = next((layers[again] for again in run if isinstance(layers[again], Exit | Looks)), None)
-    if between:
-        kind = type(between).__name__
-        raise SpecError(f"{where}: looks with one net once, and from {looks.again!r} to {names[last]!r} there is: {kind}")
+    run = looked_again(layers, number)
+    if looks.again != names[run[0]]:
+        raise SpecError(f"{where}: again must be the layer that takes the picture, {names[run[0]]!r}, got {looks.again!r}")
+    if any(isinstance(layers[again], Exit) for again in run):
+        raise SpecError(f"{where}: adds to scores, and {names[last]!r} has none")
     for layer in layers[number + 1 :]:
         if isinstance(layer, Exit) and layer.source in (names[again] for again in run):
             raise SpecError(

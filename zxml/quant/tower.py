@@ -18,6 +18,7 @@ CLASSES = 10
 PATTERNS, PIXELS = 1 << PATCH_SIDE**2, PATCH_SIDE**2
 BYTES = 256
 CHANCE_SET = 0.3  # the part of the features that a new net expects to be set
+CODE_SET = 0.5  # the part of the places that it expects to have a code
 HALF_RANGE = 128  # of 8-bit sums
 FIRST_NORMAL = {1: (1.0, 0.0), 2: (1.25, -0.5)}  # gain and shift that a convolution of so many levels starts with
 EPSILON = 0.1  # of the batch normalisation, added to the variance
@@ -47,7 +48,7 @@ class Statistics:
 def map_shapes(tower: TowerSpec) -> list[tuple[int, int, int]]:
     """Return the shape (rows, cols, channels) of the pooled features, and of what each convolution puts out."""
     rows, cols = (-(-(side - PATCH_SIDE + 1) // 2) for side in (tower.window.rows, tower.window.cols))
-    shapes = [(rows, cols, tower.filters)]
+    shapes = [(rows, cols, tower.codes or tower.filters)]
     for conv in tower.convs:
         rows, cols = ((side - PATCH_SIDE) // conv.stride + 1 for side in (rows, cols))
         if conv.pool:
@@ -59,9 +60,9 @@ def map_shapes(tower: TowerSpec) -> list[tuple[int, int, int]]:
 def initial_tower(tower: TowerSpec, rng: np.random.Generator) -> dict[str, Param]:
     """Return the parameters that training starts from, by name, from random numbers.
 
-    front.linear (9, filters), front.bias, front.free (512, filters); scores.bias, scores.temperature; with codes: codes.choice
-    (256, codes), scores.rows (places, codes, 10); else convN.weight (3, 3, channels, units), convN.gain, convN.shift (units,),
-    hidden.weight (1, 1, inputs, units), hidden.shift (units,), scores.weight (inputs, 10).
+    front.linear (9, filters), front.bias, front.free (512, filters); with codes codes.choice (256, codes); convN.weight
+    (3, 3, channels, units), convN.gain, convN.shift (units,); hidden.weight (1, 1, inputs, units), hidden.shift (units,);
+    scores.weight (inputs, 10), scores.bias, scores.temperature. Of codes each is an input or a channel of its own.
     """
     shapes = map_shapes(tower)
     params = {
@@ -70,17 +71,16 @@ def initial_tower(tower: TowerSpec, rng: np.random.Generator) -> dict[str, Param
         "front.free": Param(np.zeros((PATTERNS, tower.filters))),
     }
     if tower.codes:
-        places = shapes[0][0] * shapes[0][1]
         bits = (np.arange(BYTES)[:, None] >> np.arange(8)) & 1
         params["codes.choice"] = Param((bits - CHANCE_SET) @ rng.normal(0.0, 1.0, (8, tower.codes)))
-        return params | _score_params("rows", (places, tower.codes, CLASSES), places / 2, tower, rng)
     for number, (conv, shape) in enumerate(zip(tower.convs, shapes, strict=False), 1):
         params |= _conv_params(f"conv{number}", conv, shape[2], rng)
     inputs = int(np.prod(shapes[-1]))
+    chance = CODE_SET / tower.codes if tower.codes else CHANCE_SET
     if tower.hidden.units:
-        params |= _hidden_params(tower.hidden, inputs, rng)
-        inputs = tower.hidden.units
-    return params | _score_params("weight", (inputs, CLASSES), CHANCE_SET * inputs, tower, rng)
+        params |= _hidden_params(tower.hidden, inputs, chance * inputs, rng)
+        inputs, chance = tower.hidden.units, CHANCE_SET
+    return params | _score_params((inputs, CLASSES), chance * inputs, tower, rng)
 
 
 def export_tower(
@@ -98,16 +98,36 @@ def export_tower(
         Pool(f"{prefix}features"),
     ]
     if tower.codes:
-        table, bias = _scores(values["scores.rows"], values["scores.bias"])
-        table = np.concatenate([np.zeros_like(table[:, :1]), table], axis=1)
-        return (*layers, Codebook(f"{prefix}codes", code_table(values)), CodeSum(f"{prefix}scores", 16, table, bias))
+        return (*layers, Codebook(f"{prefix}codes", code_table(values)), *_code_layers(tower, values, prefix))
     for number, (conv, stats) in enumerate(zip(tower.convs, statistics, strict=True), 1):
         layers += _conv_layers(f"{prefix}conv{number}", conv, f"conv{number}", values, stats)
     if tower.hidden.units:
         weight = np.rint(values["hidden.weight"])[0, 0].astype(np.int32)
-        layers.append(Dense(f"{prefix}hidden", tower.hidden.sum_bits, weight, np.rint(values["hidden.shift"]).astype(np.int32)))
+        layers.append(Dense(f"{prefix}hidden", tower.hidden.sum_bits, weight, _hidden_bias(values)))
         layers.append(Requant(f"{prefix}levels", tower.hidden.shift, tower.hidden.levels))
     return (*layers, Dense(f"{prefix}scores", 16, *_scores(values["scores.weight"], values["scores.bias"])))
+
+
+def _code_layers(tower: TowerSpec, values: Mapping[str, Reals], prefix: str) -> tuple[Layer, ...]:
+    """Return the layers after the codes."""
+    weight, bias = _scores(values["scores.weight"], values["scores.bias"])
+    if not tower.hidden.units:
+        return (CodeSum(f"{prefix}scores", 16, _rows(tower, weight), bias),)
+    table = _rows(tower, np.rint(values["hidden.weight"])[0, 0].astype(np.int32))
+    return (
+        CodeSum(f"{prefix}hidden", tower.hidden.sum_bits, table, _hidden_bias(values)),
+        Requant(f"{prefix}levels", tower.hidden.shift, tower.hidden.levels),
+        Dense(f"{prefix}scores", 16, weight, bias),
+    )
+
+
+def _rows(tower: TowerSpec, weight: IntArray) -> IntArray:
+    """Return weights (places * codes, units) as rows (places, 1 + codes, units), of which code 0 has zeros."""
+    return np.pad(weight.reshape(-1, tower.codes, weight.shape[1]), ((0, 0), (1, 0), (0, 0)))
+
+
+def _hidden_bias(values: Mapping[str, Reals]) -> IntArray:
+    return np.asarray(np.rint(values["hidden.shift"]), np.int32)
 
 
 def code_table(values: Mapping[str, Reals]) -> IntArray:
@@ -148,23 +168,21 @@ def _conv_params(name: str, conv: ConvSpec, channels: int, rng: np.random.Genera
     }
 
 
-def _hidden_params(hidden: HiddenSpec, inputs: int, rng: np.random.Generator) -> dict[str, Param]:
+def _hidden_params(hidden: HiddenSpec, inputs: int, seen: float, rng: np.random.Generator) -> dict[str, Param]:
     limit = weight_limit(hidden.weight_bits) + LIMIT_MARGIN
-    weight = rng.normal(0.0, 1.2 / np.sqrt(CHANCE_SET * inputs) / hidden.weight_step, (1, 1, inputs, hidden.units))
+    weight = rng.normal(0.0, 1.2 / np.sqrt(seen) / hidden.weight_step, (1, 1, inputs, hidden.units))
     return {
         "hidden.weight": Param(weight.clip(-limit, limit), hidden.weight_step, limit, decays=True),
         "hidden.shift": Param(np.zeros(hidden.units), hidden.weight_step, HALF_RANGE - 1),
     }
 
 
-def _score_params(
-    part: str, shape: tuple[int, ...], seen: float, tower: TowerSpec, rng: np.random.Generator
-) -> dict[str, Param]:
+def _score_params(shape: tuple[int, int], seen: float, tower: TowerSpec, rng: np.random.Generator) -> dict[str, Param]:
     """Return the parameters of scores of which so many weights are seen at a time."""
     limit = weight_limit(tower.weight_bits) + LIMIT_MARGIN
     weight = rng.normal(0.0, 1.2 / np.sqrt(seen) / tower.weight_step, shape).clip(-limit, limit)
     return {
-        f"scores.{part}": Param(weight, tower.weight_step, limit, decays=True),
+        "scores.weight": Param(weight, tower.weight_step, limit, decays=True),
         "scores.bias": Param(np.zeros(CLASSES), tower.weight_step),
         "scores.temperature": Param(np.zeros(1)),
     }

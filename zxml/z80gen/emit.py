@@ -18,7 +18,7 @@ from zxml.ir import PICTURE
 from zxml.z80gen.assemble import Assembly, assemble
 from zxml.z80gen.kernel import Section
 from zxml.z80gen.kernels.looks import look_label
-from zxml.z80gen.plan import Plan, all_looked, asks_haste, keeps_picture
+from zxml.z80gen.plan import Plan, all_looked, asks_haste, keeps_picture, shared_looks
 from zxml.z80gen.writer import AsmWriter
 
 LICENCE = "SPDX-License-Identifier: 0BSD"
@@ -99,8 +99,8 @@ def _classify(plan: Plan) -> str:
     writer.comment("Clobbers   af bc de hl ix")
     writer.comment(f"T-states   {plan.tstates_mean:,.0f} on average, at most {plan.tstates_worst:,}")
     writer.label("classify")
-    keeps, looked = keeps_picture(plan.steps), all_looked(plan.steps)
-    starts, inside = {again.start: again for again in looked}, {number for again in looked for number in again}
+    keeps, shared = keeps_picture(plan.steps), shared_looks(plan.steps)
+    starts, inside = {again[0] for again in shared}, {number for again in shared for number in again}
     if keeps:
         writer.op("ld   (classify_picture), hl")
     for number, step in enumerate(plan.steps):
@@ -114,8 +114,8 @@ def _classify(plan: Plan) -> str:
             _write_calls(writer, plan, number)
     writer.label(f"classify_{len(plan.steps)}")
     writer.op("ret")
-    for again in looked:
-        _write_look(writer, plan, again)
+    for again in all_looked(plan.steps):
+        _write_look(writer, plan, again, again in shared)
     if keeps:
         writer.label("classify_picture", "address")
         writer.op("defs 2")
@@ -129,11 +129,11 @@ def _look_label(plan: Plan, first: int) -> str:
     return next(look_label(step.looks) for step in plan.steps if step.looks and step.looks.again == plan.steps[first].name)
 
 
-def _write_look(writer: AsmWriter, plan: Plan, again: range) -> None:
-    """Write the subroutine that looks at a picture, hl, with the steps that further looks have in common with the first."""
-    writer.label(_look_label(plan, again.start), "hl = picture, as it is or moved; its scores are left in scores")
+def _write_look(writer: AsmWriter, plan: Plan, again: tuple[int, ...], shared: bool) -> None:
+    """Write the subroutine that looks at a picture, hl, with the steps of further looks; shared: of the first look, too."""
+    writer.label(_look_label(plan, again[0]), "hl = picture, as it is or moved; its scores are left in scores")
     for number in again:
-        if number > again.start:
+        if shared and number > again[0]:
             _label_step(writer, plan, number)
         _write_calls(writer, plan, number)
     writer.op("ret")

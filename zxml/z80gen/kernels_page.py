@@ -6,6 +6,7 @@ A module's docstring begins with `name: what it computes`, and what follows `Lim
 from __future__ import annotations
 
 import argparse
+import re
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
@@ -71,7 +72,7 @@ def ones(*shape: int) -> IntArray:
 
 
 def example_nets() -> tuple[IntegerModel, ...]:
-    """Return nets with a part for each kernel: on pixels, on features, a cascade with convolutions, on planes, and looks."""
+    """Return nets with a part for each kernel: on pixels, features and planes, cascades, and one with further looks."""
     features = np.ones((512, 8), np.int32)
     features[0] = 0
     front: tuple[Layer, ...] = (PatchConv("front", WINDOW, features), Pool("front_pool"))
@@ -93,6 +94,12 @@ def example_nets() -> tuple[IntegerModel, ...]:
         Dense("scores", 16, ones(32, 10), ones(10)),
         ArgMax("digit"),
     )
+    shared: tuple[Layer, ...] = (
+        *quick[:2],
+        Exit("sure", 60, "codes"),
+        CodeSum("hidden", 8, ones(81, 8, 58), ones(58)),
+        Requant("levels", 3, 8),
+    )
     steps = np.repeat(np.array([[0], [20]], np.int32), 16, axis=1)
     planes: tuple[Layer, ...] = (
         PatchConv("front", WINDOW, 2 * features),
@@ -107,6 +114,7 @@ def example_nets() -> tuple[IntegerModel, ...]:
         IntegerModel("pixels", 0, (*pixels, *scores)),
         IntegerModel("features", 0, (*front, *units, *scores)),
         IntegerModel("cascade", 0, (*front, *quick, *convs)),
+        IntegerModel("shared", 0, (*front, *shared, *scores)),
         IntegerModel("planes", 0, planes),
         IntegerModel("looks", 0, (*pixels, scores[0], Looks("looks", "hidden", ((0, -1), (0, 1))), scores[1])),
     )
@@ -171,23 +179,23 @@ def page() -> str:
 
 
 def families() -> list[list[Kernel]]:
-    """Return the kernels, those together that differ in the size of their batches alone."""
+    """Return the kernels, those together that differ in the sizes of their batches alone."""
     return [list(kernels) for _, kernels in groupby(KERNELS, lambda kernel: (family(kernel), kernel.kinds))]
 
 
 def family(kernel: Kernel) -> str:
-    """Return the kernel's name without the size of its batch."""
-    name, _, size = kernel.name.rpartition("_")
-    return name if size.isdecimal() else kernel.name
+    """Return the kernel's name without the sizes of its batches."""
+    return re.sub(r"(_\d+)+$", "", kernel.name)
 
 
 def name_of(kernels: Sequence[Kernel]) -> str:
-    """Return the name of kernels that differ in the size of their batches alone."""
+    """Return the name of kernels that differ in the sizes of their batches alone."""
     first = kernels[0]
     if len(kernels) == 1:
         return f"`{first.name}`"
-    sizes = ", ".join(kernel.name.rpartition("_")[2] for kernel in kernels)
-    return f"`{family(first)}_N`, N = {sizes}"
+    sizes = [kernel.name.removeprefix(family(kernel)).split("_")[1:] for kernel in kernels]
+    each = {letter: ", ".join(dict.fromkeys(column)) for letter, column in zip("NM", zip(*sizes, strict=True), strict=False)}
+    return f"`{'_'.join([family(first), *each])}`, {', '.join(f'{letter} = {values}' for letter, values in each.items())}"
 
 
 def row_of(kernels: Sequence[Kernel]) -> str:

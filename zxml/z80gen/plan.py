@@ -20,7 +20,7 @@ from zxml.z80gen.target import SPECTRUM_48K, Target
 
 RET_TSTATES, LEAVE_TSTATES, STAY_TSTATES = 10, 11, 5  # classify's own: ret; ret c, taken and not
 PICTURE_TSTATES = 16  # keeping the picture's address, or taking it again
-LOOK_TSTATES, LOOK_NBYTES = 27, 4  # to call what looks have in common, and its ret
+LOOK_TSTATES = 27  # to call what looks have in common, with its ret
 HASTE_TSTATES = 2_000_000  # after an exit: where more may follow, classify looks whether its caller is in haste
 NO_HASTE_TSTATES, HASTE_NBYTES = 22, 5  # that, where it is not
 
@@ -99,10 +99,10 @@ class Trace:
     ) -> Values:
         """Keep the further looks of layer `number` at those going, and return all scores after them."""
         looks, again = layers[number], looked_again(layers, number)
-        total = known[again[-1]].copy()
+        total = known[list(sources(layers[: number + 1]))[number]].copy()
         assert isinstance(looks, Looks)
         moved = (move(pictures[going], *shift) for shift in looks.shifts if len(going))
-        traces = [Trace(layers[again.start : again.stop], each) for each in moved]
+        traces = [Trace(tuple(layers[each] for each in again), each) for each in moved]
         for look in traces:
             total[going] += look.outputs[-1]
         self.looks[number] = going, traces
@@ -156,7 +156,7 @@ class Plan:
             going, looks = seen.looks.get(last - 1, ((), ()))
             again = looked_steps(self.steps, number)
             for look in looks:
-                each = (spent for _, _, spent in _spent(self.steps[again.start : again.stop], look))
+                each = (spent for _, _, spent in _spent(tuple(self.steps[each] for each in again), look))
                 total[going] += sum(each, np.int64(LOOK_TSTATES))
             if step.is_exit:
                 leaves = seen.outputs[last][:, 0]
@@ -209,10 +209,13 @@ def plan(model: IntegerModel, pictures: Pictures, program: Program = NO_PROGRAM,
 def sections_of(steps: tuple[Step, ...], program: Program) -> list[tuple[str, Section]]:
     """Return all that has to be placed, each with what needs it; the code that calls the kernels in turn is one of them."""
     size = 2 + sum(3 * len(step.kernel.calls(step.part)) + step.is_exit for step in steps)  # with ret, and classify_haste
-    again = sum(step.kernel.takes == PICTURE for step in steps[1:])
-    size += 3 * again + 5 * keeps_picture(steps)  # the address: 3 bytes to keep it, 3 to take it, 2 to hold it
+    size += 3 * sum(step.kernel.takes == PICTURE for step in steps[1:]) + 5 * keeps_picture(
+        steps
+    )  # the address: 3 bytes to keep it, 3 to take it, 2 to hold it
     size += HASTE_NBYTES * sum(asks_haste(steps, number) for number in range(len(steps)))
-    size += LOOK_NBYTES * sum(bool(step.looks) for step in steps)
+    for again in all_looked(steps):  # a subroutine: with its ret, and a call where the first look is one; or calls of its own
+        calls = sum(len(steps[each].kernel.calls(steps[each].part)) for each in again)
+        size += 1 + 3 * (1 if again in shared_looks(steps) else calls)
     found = [("program", section) for section in (*program.fast, Section("classify", size, Place.FAST))]
     found += [(f"layer {step.name}", section) for step in steps for section in step.kernel.sections(step.part)]
     unique: dict[str, tuple[str, Section]] = {}
@@ -228,18 +231,22 @@ def keeps_picture(steps: tuple[Step, ...]) -> bool:
     return any(step.kernel.takes == PICTURE or step.looks for step in steps[1:])
 
 
-def looked_steps(steps: tuple[Step, ...], number: int) -> range:
+def looked_steps(steps: tuple[Step, ...], number: int) -> tuple[int, ...]:
     """Return the numbers of the steps that each further look of a step runs again, as a subroutine; if it has none, none."""
-    looks = steps[number].looks
-    if not looks:
-        return range(0)
-    last = max(before for before in range(number) if not steps[before].is_exit)
-    return range([step.name for step in steps].index(looks.again), last + 1)
+    layers = tuple(layer for step in steps for layer in step.part.layers)
+    owners = [owner for owner, step in enumerate(steps) for _ in step.part.layers]
+    again = looked_again(layers, owners.index(number))
+    return tuple(dict.fromkeys(owners[layer] for layer in again))
 
 
-def all_looked(steps: tuple[Step, ...]) -> list[range]:
-    """Return `looked_steps` of each step that has any."""
-    return [looked_steps(steps, number) for number, step in enumerate(steps) if step.looks]
+def all_looked(steps: tuple[Step, ...]) -> list[tuple[int, ...]]:
+    """Return `looked_steps` of each step that has any, once."""
+    return [*dict.fromkeys(looked_steps(steps, number) for number, step in enumerate(steps) if step.looks)]
+
+
+def shared_looks(steps: tuple[Step, ...]) -> list[tuple[int, ...]]:
+    """Return those of `all_looked` that the first look runs as the same subroutine, since no other step lies between."""
+    return [again for again in all_looked(steps) if again == tuple(range(again[0], again[-1] + 1))]
 
 
 def asks_haste(steps: tuple[Step, ...], number: int) -> bool:
@@ -258,7 +265,7 @@ def _worst(steps: tuple[Step, ...], number: int) -> int:
 def _around(steps: tuple[Step, ...], number: int) -> int:
     """Return what classify itself takes for a step that runs: to take the picture again, and to call what looks use too."""
     takes_again = number > 0 and steps[number].kernel.takes == PICTURE
-    return PICTURE_TSTATES * takes_again + LOOK_TSTATES * (number in [again.start for again in all_looked(steps)])
+    return PICTURE_TSTATES * takes_again + LOOK_TSTATES * (number in [again[0] for again in shared_looks(steps)])
 
 
 def _stay(steps: tuple[Step, ...], number: int) -> int:

@@ -1,52 +1,47 @@
-"""Codes of places and sums of learned rows, one for each code at each place (kernels/ops/codebook.cl)."""
+"""Codes of places, as maps of one channel a code (kernels/ops/codebook.cl)."""
 
 from __future__ import annotations
 
 import numpy as np
 
-from zxml.gpu.ops.sums import add_parts
-from zxml.gpu.ops.workspace import GROUP, Buffer, Op, Workspace
+from zxml.gpu.ops.workspace import Buffer, Op, Workspace
 
 BYTES = 256
-CHUNKS, PARTS = 128, 8  # of a batch, whose gradients are added up apart
+CHUNKS = 128  # of a batch, whose gradients are added up apart
 GRAD_GROUP = 256
 
 
-class CodeSum:
-    """The operation and its buffers: code (256,) uint8; scores, score_grad (batch, units)."""
+class Codes:
+    """The operation and its buffers: code (256,) uint8; map, map_grad (batch, rows, cols, codes)."""
 
-    def __init__(self, space: Workspace, choice: str, name: str, packed: Buffer, map_grad: Buffer, width: int) -> None:
-        """Build it for the parameters CHOICE (256, codes), NAME.rows (places, codes, units) and NAME.bias (units,).
+    def __init__(self, space: Workspace, name: str, packed: Buffer, bits_grad: Buffer, shape: tuple[int, int, int]) -> None:
+        """Build it for the parameter NAME.choice (256, codes).
 
-        packed: (batch, places) uint32, of which the low eight bits count; map_grad: (batch, places, width), which the backward
-        step writes.
+        packed: (batch, rows, cols) uint32, of which the low eight bits count; bits_grad: (batch, *shape), which the backward
+        step writes; shape: rows, cols, bits of a place.
         """
-        batch = space.batch
-        places, codes, units = space.shapes[f"{name}.rows"]
-        chunks, parts = min(CHUNKS, batch), min(PARTS, batch)
-        row_parts = space.zeros(parts, places, codes, units)
+        batch, (rows, cols, width) = space.batch, shape
+        codes = space.shapes[f"{name}.choice"][1]
+        places, chunks = rows * cols, min(CHUNKS, batch)
+        self.shape = (rows, cols, codes)
+        self.map, self.map_grad = space.zeros(batch, *self.shape), space.zeros(batch, *self.shape)
         self.code, chance = space.zeros(BYTES, dtype=np.uint8), space.zeros(BYTES, codes)
-        self.scores, self.score_grad = space.zeros(batch, units), space.zeros(batch, units)
-        chosen, sums = space.zeros(batch, places, dtype=np.uint8), space.zeros(BYTES, codes, dtype=np.int32)
+        sums = space.zeros(BYTES, codes, dtype=np.int32)
         make = space.maker(
             "codebook",
             {
-                **{"BATCH": batch, "PLACES": places, "CODES": codes, "UNITS": units, "CHUNKS": chunks},
-                **{"PARTS": parts, "GROUP": GROUP, "WIDTH": width},
-                **{"CHOICE": space.at(choice), "ROWS_AT": space.at(f"{name}.rows"), "BIAS": space.at(f"{name}.bias")},
+                **{"BATCH": batch, "PLACES": places, "CODES": codes, "CHUNKS": chunks, "WIDTH": width},
+                "CHOICE": space.at(f"{name}.choice"),
             },
         )
-        group = -(-codes * units // 32) * 32
-        backward = (space.params, packed, chance, self.score_grad, map_grad, sums)
+        seen = (packed, chance, self.map_grad, bits_grad, sums)
         self.op = Op(
             (
                 make("codebook_table", (space.params, self.code, chance, sums), (BYTES,)),
-                make("code_sum", (space.params, packed, self.code, chosen, self.scores), (batch * GROUP,), (GROUP,)),
+                make("code_map", (packed, self.code, self.map), (batch * places,)),
             ),
             (
-                make("code_sum_grad", (chosen, self.score_grad, row_parts), (places * group, parts), (group, 1)),
-                add_parts(space, row_parts, parts, f"{name}.rows"),
-                make("codebook_backward", backward, (chunks * GRAD_GROUP,), (GRAD_GROUP,)),
+                make("codebook_backward", seen, (chunks * GRAD_GROUP,), (GRAD_GROUP,)),
                 make("codebook_grad", (sums, chance, space.grads), (BYTES,)),
             ),
         )

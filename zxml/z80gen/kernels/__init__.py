@@ -18,6 +18,8 @@ from zxml.z80gen.kernels.exit_gap import EXIT_GAP
 from zxml.z80gen.kernels.front_bits import FRONT_BITS, FRONT_PLANES
 from zxml.z80gen.kernels.front_codes import front_codes
 from zxml.z80gen.kernels.hidden_bits import FORMS, hidden_bits
+from zxml.z80gen.kernels.hidden_codes import FORMS as CODE_FORMS
+from zxml.z80gen.kernels.hidden_codes import hidden_codes
 from zxml.z80gen.kernels.looks import LOOKS
 
 KERNELS: tuple[Kernel, ...] = (
@@ -39,6 +41,7 @@ KERNELS: tuple[Kernel, ...] = (
     BIT_SUM_4BIT,
     BIT_SUM_PLANES,
     *(hidden_bits(form, batch) for form in FORMS for batch in BATCHES),
+    *(hidden_codes(form, codes, batch) for form in CODE_FORMS for codes in CODE_BATCHES for batch in BATCHES),
     LOOKS,
     ARG_MAX,
 )

@@ -42,6 +42,27 @@ def level_page(label: str, requant: Requant, units: int, first: int = 0) -> str:
     return writer.text()
 
 
+def write_active(writer: AsmWriter, name: str, end: str, full: int, index: int) -> None:
+    """Write the code that puts an active unit into the line of dense_sum, and goes to `end`, which is to follow it.
+
+    Expects a = its sum, bc = where the index of that for unit 0 lies, l = unit, de = next free operand, ixl = slots left before
+    the next accumulation. name: of labels; full: least sum that takes two slots, or 0; index: of the first of them, for unit 0.
+    """
+    if full:
+        for op in (f"cp   {full}", f"jr   c, {name}_slot", f"ld   a, {index}"):
+            writer.op(op)
+        _write_slot(writer, f"{name}_slot")
+    writer.label(f"{name}_slot")
+    writer.op("ld   a, (bc)")
+    _write_slot(writer, end)
+
+
+def _write_slot(writer: AsmWriter, end: str) -> None:
+    back = ("dec  de",) * 3
+    for op in ("add  a, l", "add  a, l", "ld   (de), a", *back, "dec  ixl", f"jr   nz, {end}", "ld   ixl, DENSE_BATCH", *back):
+        writer.op(op)
+
+
 def read_levels(memory: bytes, symbols: Symbols, units: int) -> Values:
     """Return the levels, (units,), from the operands that were written into the line of dense_sum."""
     batch, last = symbols["DENSE_BATCH"], symbols["dense_line_last"]

@@ -1,4 +1,4 @@
-"""code_sum: sums of a byte for each code at each place, 16 bits wide; a page a few rows of places and an output.
+"""code_sum: sums of a byte for each code at each place, 16 bits wide; a page for some of the places and an output.
 
 A line of look-ups runs once an output (asm/kernel/code_sum.asm); the layer before has written into it. Limits: weights are
 unsigned, a batch of them must stay below 256, and a page must hold a row of places.
@@ -6,6 +6,7 @@ unsigned, a batch of them must stay below 256, and a page must hold a row of pla
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from functools import partial
 
 import numpy as np
@@ -16,12 +17,13 @@ from zxml.z80gen.kernel import Kernel, Part, Place, Section, Symbols, Values, ca
 from zxml.z80gen.kernels.code_line import (
     ADD_NBYTES,
     BATCHES,
-    BLOCK_NBYTES,
+    JUMP_NBYTES,
     PAGE,
     SLOT_NBYTES,
     TAIL_NBYTES,
     CodeLine,
     code_line,
+    counts,
     line_of,
     operands,
 )
@@ -29,7 +31,7 @@ from zxml.z80gen.kernels.scores import read_scores, scores_section
 from zxml.z80gen.writer import AsmWriter
 
 MOST_SUM, MOST_PAGES = 255, 127
-JUMP_NBYTES = 5  # from a block into the next
+JUMP_CODE_NBYTES = 5  # from a block into the next
 
 
 def _sum(part: Part) -> CodeSum:
@@ -76,21 +78,18 @@ def _cost(batch: int, part: Part) -> Cost:
 
 
 def _most_batches(line: CodeLine) -> int:
-    sizes = [min(line.slots, line.places - start) for start in range(0, line.places, line.slots)]
-    return sum(size // line.batch for size in sizes)
+    return sum(size // line.batch for size in line.sizes)
 
 
 def _count(batch: int, part: Part, inputs: Values, outputs: list[Values]) -> Counts:
     line = _line(batch, part)
-    codes = inputs.reshape(len(inputs), -1) > 0
-    blocks = [codes[:, start : start + line.slots].sum(axis=1) for start in range(0, line.places, line.slots)]
-    full = np.asarray(sum(block // line.batch for block in blocks), np.int64)
-    return {"code": codes.sum(axis=1), "full batch": full}
+    blocks = np.stack(counts(line, inputs))  # (blocks, n)
+    return {"code": blocks.sum(axis=0), "full batch": (blocks // line.batch).sum(axis=0)}
 
 
 def _constants(batch: int, part: Part) -> dict[str, int]:
     line = _line(batch, part)
-    return {"CODE_BIAS": line.bias, "CODE_PAGES": line.pages * len(_sum(part).bias)}
+    return {"CODE_BIAS": line.bias, "CODE_PAGES": line.pages * len(_sum(part).bias), "CODE_BLOCK": line.block_nbytes}
 
 
 def _blocks(line: CodeLine) -> str:
@@ -100,13 +99,13 @@ def _blocks(line: CodeLine) -> str:
     for page in range(line.pages):
         size = SLOT_NBYTES * line.slots + ADD_NBYTES * (line.slots // line.batch + 1)
         writer.comment(f"places {page * line.slots} to {min(line.places, (page + 1) * line.slots) - 1}")
-        writer.op(f"defs {BLOCK_NBYTES - TAIL_NBYTES - size}")
+        writer.op(f"defs {line.block_nbytes - TAIL_NBYTES - size}")
         for slot in range(line.slots, 0, -1):  # from the last that is written to the first
             full = slot % line.batch == 0
             for op in (*add, "ld   l, 0", "ld   a, (hl)") if full else ("ld   l, 0", "add  a, (hl)"):
                 writer.op(op)
         if page < line.pages - 1:
-            for op in (*add, "inc  h", "xor  a", "jp   0", f"defs {TAIL_NBYTES - JUMP_NBYTES}"):
+            for op in (*add, "inc  h", "xor  a", "jp   0", f"defs {TAIL_NBYTES - JUMP_CODE_NBYTES}"):
                 writer.op(op)
     return writer.text()
 
@@ -130,12 +129,29 @@ def _sections(batch: int, part: Part) -> tuple[Section, ...]:
     line, layer = _line(batch, part), _sum(part)
     outputs = len(layer.bias)
     return (
-        Section(
-            "kernel/code_sum", BLOCK_NBYTES + line.nbytes, Place.FAST, PAGE, generated={"code_line": partial(_blocks, line)}
-        ),
+        _section(line.block_nbytes + line.nbytes, {"code_line": partial(_blocks, line)}),
         table("code_sum_page", PAGE * line.pages * outputs, partial(_pages, line, layer)),
         scores_section(outputs),
     )
+
+
+def _section(nbytes: int, generated: Mapping[str, Callable[[], str]]) -> Section:
+    return Section("kernel/code_sum", nbytes, Place.FAST, PAGE, generated=generated)
+
+
+def bare_section(line: CodeLine) -> Section:
+    """Return the line of a net without these sums: room for what the layer before writes. With them, theirs is larger."""
+    return _section(line.block_nbytes + line.nbytes - TAIL_NBYTES, {"code_sum": partial(_bare, line)})
+
+
+def _bare(line: CodeLine) -> str:
+    writer = AsmWriter()
+    writer.op(f"defs {line.block_nbytes - JUMP_NBYTES}")
+    writer.label("code_sum_entry", "where the last slot written starts, in each block")
+    writer.op(f"defs {JUMP_NBYTES}")
+    writer.label("code_sum_line", "the line of codes")
+    writer.op(f"defs {line.nbytes - TAIL_NBYTES}")
+    return writer.text()
 
 
 def _read(memory: bytes, symbols: Symbols, part: Part) -> Values:
@@ -163,7 +179,7 @@ def read_codes(memory: bytes, symbols: Symbols, line: CodeLine) -> Values:
     """Return the codes, (rows, cols, 1), from the operands that were written into the line."""
     codes = np.zeros(line.places, np.int64)
     for page in range(line.pages):
-        start, jump = (symbols[label] + BLOCK_NBYTES * page for label in ("code_sum_line", "code_sum_entry"))
+        start, jump = (symbols[label] + line.block_nbytes * page for label in ("code_sum_line", "code_sum_entry"))
         entry = int.from_bytes(memory[jump : jump + 2], "little")
         places = range(page * line.slots, min(line.places, (page + 1) * line.slots))
         where = {line.index(place, code): (place, code) for place in places for code in range(1, line.codes + 1)}

@@ -20,7 +20,7 @@ from zxml.z80gen.kernel import Kernel, Part, Place, Section, Values, table
 from zxml.z80gen.kernels.bits import CHANNELS_A_BYTE, PAGE, bits_label, bits_nbytes, bits_section
 from zxml.z80gen.kernels.conv_part import ConvPart, conv_part, pack_groups, read_conv, reject_conv, total
 from zxml.z80gen.kernels.conv_table import calls_of
-from zxml.z80gen.kernels.hidden_bits import NIBBLE, SIGN, nibble_page
+from zxml.z80gen.kernels.weight_line import NIBBLE, SIGN, nibble_section
 from zxml.z80gen.writer import AsmWriter
 
 CODE_NBYTES, DESCRIPTOR_NBYTES = 292, 16
@@ -248,7 +248,7 @@ def _sections(part: Part) -> tuple[Section, ...]:
         scan_section("conv_pairs", conv),
         layer_section(conv, "conv_pairs", pages),
         table(f"{conv.conv.name}_weight_page", PAGE * pages, partial(_weights, conv)),
-        table("hidden_nibble_page", PAGE, nibble_page),
+        nibble_section(),
         bits_section(conv.output, conv.outputs),
     )
 

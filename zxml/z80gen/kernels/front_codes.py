@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import partial
 from itertools import pairwise, product
+from math import lcm
 
 import numpy as np
 
@@ -19,7 +20,7 @@ from zxml.ir import PATCH_SIDE, Codebook, IntArray, PatchConv, Pool, Window
 from zxml.z80gen.cost import Cost, Counts, Term
 from zxml.z80gen.kernel import Kernel, Part, Place, Section, Symbols, Values, call, table
 from zxml.z80gen.kernels.bits import bits_label, bits_section
-from zxml.z80gen.kernels.code_line import BLOCK_NBYTES, PAGE, CodeLine, code_line, operands
+from zxml.z80gen.kernels.code_line import PAGE, CodeLine, code_line, operands
 from zxml.z80gen.kernels.code_sum import read_codes
 from zxml.z80gen.kernels.front_places import (
     CROSSES,
@@ -116,8 +117,19 @@ def _cost(batch: int, keeps: bool, part: Part) -> Cost:
         Term("place across bytes with a pixel", cross, 2 * line.rows),
         Term("place across bytes seen in the first of them alone", 22, 2 * line.rows),
     )
-    turns = 56 * (line.pages - 1) + 2 * (line.pages > 1)
-    return Cost(nbytes, 916 + (814 if keeps else 605) * line.rows + 122 * line.pages + turns, terms)
+    inside, ends = _split_ends(line), line.pages - len(_split_ends(line))  # of pages within a row, and of those with one
+    turns = 122 * ends + 56 * (ends - 1) + 2 * (ends > 1)
+    splits = (27 * ends + 132 * len(inside) + (12 * len(_split_columns(line)) + 17 * len(inside)) * line.rows) if inside else 0
+    return Cost(nbytes, 916 + (814 if keeps else 605) * line.rows + turns + splits, terms)
+
+
+def _split_ends(line: CodeLine) -> list[int]:
+    """Return the places, of the map, before which a page ends within a row."""
+    return [end for end in range(line.slots, line.places, line.slots) if end % line.cols]
+
+
+def _split_columns(line: CodeLine) -> set[int]:
+    return {end % line.cols for end in _split_ends(line)}
 
 
 def _count(batch: int, part: Part, inputs: Values, outputs: list[Values]) -> Counts:
@@ -154,13 +166,15 @@ def _late(seen: Values, x: int) -> Values:
 def _constants(batch: int, keeps: bool, part: Part) -> dict[str, int]:
     line, window = _line(batch, part), _parts(part)[0].window
     start = 0 if keeps else MIDDLE
+    step = min(lcm(line.slots, line.cols), line.places)  # from one end of a page with a row to the next
     return {
         "FRONT_TOP": window.top * ROW_NBYTES,
         "FRONT_END": start + line.places,
-        "FRONT_PAGE_END": start + line.slots,
-        "FRONT_PAGE_PLACES": line.slots,
+        "FRONT_PAGE_END": start + step,
+        "FRONT_PAGE_PLACES": step,
         "FRONT_LAST_OPERAND": operands(line)[0],
-        "FRONT_BLOCK": BLOCK_NBYTES,
+        "FRONT_BLOCK": line.block_nbytes,
+        "FRONT_SPLIT": int(bool(_split_ends(line))),
     }
 
 
@@ -172,12 +186,39 @@ def _first(keeps: bool, part: Part) -> str:
     return writer.text()
 
 
-def _row(keeps: bool) -> str:
+def _row(line: CodeLine, keeps: bool) -> str:
     """Return the code of a row of places; a = alternate c after it."""
     writer = AsmWriter()
-    write_places(writer, "front_place", write_keeping_place if keeps else write_place)
+
+    def split(place: int) -> None:
+        """Write the code that turns the page if one ends before a place; it changes a alone."""
+        ends = [end for end in _split_ends(line) if end % line.cols == place]
+        for op in ("exx", "ld   a, c", "exx") if ends else ():
+            writer.op(op)
+        for end in ends:
+            writer.op(f"cp   {end if keeps else end - place + MIDDLE}", f"the page ends before place {end}")
+            writer.op("call z, front_turn")
+
+    write_places(writer, "front_place", write_keeping_place if keeps else write_place, split)
     for op in ("exx", "ld   a, c", *([] if keeps else [f"add  a, {len(KINDS)}", "ld   c, a"]), "exx"):
         writer.op(op)
+    return writer.text()
+
+
+def _turn() -> str:
+    """Return the code that ends a page: the entry of its block, and the first operand of the next."""
+    writer = AsmWriter()
+    writer.op("exx", "a page is full: de = next operand")
+    writer.op("inc  e", "the slot of operand k starts at k - 1, and the last written is 3 above e")
+    writer.op("inc  e")
+    writer.op("ld   hl, 0", "the operand of the jump into the block")
+    writer.equ("front_entry", "$ - 2")
+    for op in ("ld   (hl), e", "inc  hl", "ld   (hl), d", "ld   de, FRONT_BLOCK - 1", "add  hl, de", "ld   (front_entry), hl"):
+        writer.op(op)
+    for op in ("ld   de, FRONT_LAST_OPERAND + code_sum_line - code_sum_entry", "add  hl, de", "ex   de, hl"):
+        writer.op(op)
+    writer.op("ld   h, front_code_page / 256")
+    writer.op("exx")
     return writer.text()
 
 
@@ -195,10 +236,10 @@ def _codes(line: CodeLine, codebook: Codebook) -> str:
     writer = AsmWriter()
     writer.label("front_code_page", "the first index of the code of each byte of features; 0: no code")
     writer.data([line.first(int(code)) if code else 0 for code in codebook.code])
-    writer.comment("where the next operand lies, after that at each place of two blocks")
+    writer.comment("where the next operand lies, after that at each place of the blocks in a page")
     following = np.zeros(PAGE, np.int64)
     places = operands(line)
-    for block in (0, BLOCK_NBYTES):
+    for block in range(0, PAGE, line.block_nbytes):
         for here, after in pairwise(places):
             following[block + here] = block + after
     writer.data(following)
@@ -224,9 +265,15 @@ def _state() -> str:
 def _sections(batch: int, keeps: bool, part: Part) -> tuple[Section, ...]:
     conv, pool, codes = _parts(part)
     line = _line(batch, part)
-    generated: dict[str, Callable[[], str]] = {"front_first": partial(_first, keeps, part), "front_row": partial(_row, keeps)}
+    inside = _split_ends(line)
+    splits = 4 + 3 * len(_split_columns(line)) + 5 * len(inside) if inside else 0
+    generated: dict[str, Callable[[], str]] = {
+        "front_first": partial(_first, keeps, part),
+        "front_row": partial(_row, line, keeps),
+        "front_turn": _turn,
+    }
     return (
-        Section("kernel/front_codes", KEEPING_NBYTES if keeps else NBYTES, Place.FAST, generated=generated),
+        Section("kernel/front_codes", (KEEPING_NBYTES if keeps else NBYTES) + splits, Place.FAST, generated=generated),
         table("front_table_page", TABLE_PAGES * PAGE, partial(_table, conv), align=TABLE_PAGES * PAGE),
         table("front_pattern_page", 2 * PAGE, _patterns),
         table("front_code_page", 2 * PAGE, partial(_codes, line, codes)),

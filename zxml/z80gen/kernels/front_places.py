@@ -21,13 +21,19 @@ WITHIN = tuple(place for place, kind in enumerate(KINDS) if kind != "cross")
 PAGE_OF_ROW = "front_table_page / 256"
 
 
-def write_places(writer: AsmWriter, prefix: str, write: Callable[[AsmWriter, str, int], None]) -> None:
-    """Write the code of a row of places, each by `write`(writer, prefix, place); prefix: of their labels.
+def write_places(
+    writer: AsmWriter,
+    prefix: str,
+    write: Callable[[AsmWriter, str, int], None],
+    before: Callable[[int], None] = lambda place: None,
+) -> None:
+    """Write the code of a row of places, each by `before`(place) and `write`(writer, prefix, place); prefix: of their labels.
 
     Expects ix = first byte of the upper of two new rows, hl = state of the first place. A place across two bytes has the new
     byte in b and c and the one before in d and e, and leaves the new one there.
     """
     for place, kind in enumerate(KINDS):
+        before(place)
         writer.label(f"{prefix}_{place}", f"{kind} four pixels")
         if place in BYTES:
             upper, lower = "bc" if kind == "cross" else "de"

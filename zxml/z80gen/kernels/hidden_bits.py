@@ -7,7 +7,6 @@ Limits: a map of 256 bytes, 127 units; packed weights in [-8, 7], others in [-12
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import partial
 
@@ -21,12 +20,12 @@ from zxml.z80gen.kernels.bits import CHANNELS_A_BYTE, PAGE, bits_groups, bits_la
 from zxml.z80gen.kernels.conv_part import pack_groups, total
 from zxml.z80gen.kernels.dense_sum import FIRST_INDEX, count_slots, held_levels, slots_a_unit
 from zxml.z80gen.kernels.hidden_stretch import RECORD_NBYTES, STRETCH_NBYTES, Layout, lay_out
+from zxml.z80gen.kernels.weight_line import WeightLine, nibble_section, split_pairs
 from zxml.z80gen.writer import AsmWriter
 
 CODE_NBYTES, PACKED_CODE_NBYTES = 200, 320  # hidden_bits without its line and what two slots a unit need more
 FULL_NBYTES = 23
-SLOTS_A_BATCH, MOST_UNITS = 4, 127
-NIBBLE, SIGN = 16, 8
+MOST_UNITS = 127
 RUN_TERMS = (
     "run looked at",
     "stretch without a bit",
@@ -42,31 +41,10 @@ RUN_TERMS = (
 
 
 @dataclass(frozen=True)
-class Form:
+class Form(WeightLine):
     """How weights lie in memory, and the most bytes of the map that are compiled at once."""
 
-    packed: bool
     stretch: int
-
-    @property
-    def share(self) -> int:
-        """The units that a line sums."""
-        return 2 if self.packed else 1
-
-    @property
-    def batch(self) -> int:
-        """The slots that the line takes up at once."""
-        return SLOTS_A_BATCH if self.packed else 1
-
-    @property
-    def batch_nbytes(self) -> int:
-        """The bytes of a batch of the line."""
-        return 28 if self.packed else 3
-
-    @property
-    def step(self) -> int:
-        """The bytes from one operand of a batch to the next."""
-        return 4 if self.packed else 3
 
 
 PACKED, PACKED_SHORT, BYTES = Form(True, STRETCH_NBYTES), Form(True, STRETCH_NBYTES // 2), Form(False, STRETCH_NBYTES)
@@ -86,18 +64,15 @@ def _units(part: Part) -> int:
 
 def _fits(form: Form, part: Part) -> str | None:
     layer, requant = _parts(part)
-    least, most = (-SIGN, SIGN - 1) if form.packed else (-128, 127)
     if part.before is None or len(part.shape) != 3 or part.inputs.lo < 0 or part.inputs.hi > 1:
         return f"takes a map of bits, not values in {part.inputs}"
     if layer.sum_bits != 8:
         return f"sums are 8 bits wide, not {layer.sum_bits}"
-    if layer.weight.min() < least or layer.weight.max() > most:
-        return f"weights are in [{least}, {most}], not in [{layer.weight.min()}, {layer.weight.max()}]"
     if bits_nbytes(part.shape) > PAGE:
         return f"takes a map of at most {PAGE} bytes, not {bits_nbytes(part.shape)}"
     if _units(part) > MOST_UNITS:
         return f"at most {MOST_UNITS} units, not {_units(part)}"
-    return reject_levels(requant, _units(part))
+    return form.reject(layer.weight.astype(np.int64)) or reject_levels(requant, _units(part))
 
 
 def _bit_weights(part: Part) -> Values:
@@ -112,7 +87,7 @@ def _layout(form: Form, part: Part) -> Layout:
     """Return the layout of the bytes of the map from the first that has a weight to the last."""
     used = np.flatnonzero(_bit_weights(part).any(axis=1)) // CHANNELS_A_BYTE
     first, end = (int(used[0]), int(used[-1]) + 1) if len(used) else (0, 1)
-    return lay_out(first, end - first, -(-_units(part) // form.share), form.stretch)
+    return lay_out(first, end - first, form.lines(_units(part)), form.stretch)
 
 
 def _full_sum(part: Part) -> int:
@@ -229,19 +204,8 @@ def _scan(form: Form) -> str:
 def _line(form: Form, part: Part) -> str:
     writer = AsmWriter()
     for _ in range(_batches(form, part)):
-        for line in _batch() if form.packed else ("ld   l, 0", "add  a, (hl)"):
-            writer.op(line)
+        form.write_batch(writer)
     return writer.text()
-
-
-def _batch() -> Iterator[str]:
-    """Yield the code of four slots, h = e = page of weights, a = sum of the bytes, a' = sum of the first units' weights."""
-    for register in "bcdl":
-        yield from ("ld   l, 0", f"ld   {register}, (hl)", f"add  a, {register}")
-    yield from ("ex   af, af'", "ld   h, hidden_nibble_page / 256", "add  a, (hl)")
-    for register in "bcd":
-        yield from (f"ld   l, {register}", "add  a, (hl)")
-    yield from ("ld   h, e", "ex   af, af'")
 
 
 def _runs(form: Form, part: Part) -> str:
@@ -256,23 +220,9 @@ def _runs(form: Form, part: Part) -> str:
     writer.data([0] * RECORD_NBYTES, "the end")
     writer.label("hidden_bias", "of each unit, or of each pair: the first unit's, and both packed as weights are")
     biases = _parts(part)[0].bias[None].astype(np.int64)
-    sums = [_split(biases)[0], _pack(form, biases)] if form.packed else [biases]
+    sums = [split_pairs(biases)[0], form.pack(biases)] if form.packed else [biases]
     writer.data(np.stack(sums, axis=-1).ravel())
     return writer.text()
-
-
-def _split(values: Values) -> tuple[Values, Values]:
-    """Return the first and the second of each two columns of values (n, units)."""
-    padded = np.pad(values, ((0, 0), (0, values.shape[1] % 2)))
-    return padded[:, ::2], padded[:, 1::2]
-
-
-def _pack(form: Form, weights: Values) -> Values:
-    """Return the bytes, (n, lines), of weights (n, units)."""
-    if not form.packed:
-        return weights
-    first, second = _split(weights)
-    return NIBBLE * first + second
 
 
 def _block(number: int) -> str:
@@ -283,19 +233,9 @@ def _block(number: int) -> str:
 def _weights(form: Form, part: Part, block: int) -> str:
     writer = AsmWriter()
     writer.label(_block(block))
-    for number, page in enumerate(_layout(form, part).place(_pack(form, _bit_weights(part)))[block]):
+    for number, page in enumerate(_layout(form, part).place(form.pack(_bit_weights(part)))[block]):
         writer.comment(f"page {number}")
         writer.data(page)
-    return writer.text()
-
-
-def nibble_page() -> str:
-    """Return the page of the first weight of each packed byte."""
-    packed = np.arange(PAGE)
-    second = (packed + SIGN) % NIBBLE - SIGN
-    writer = AsmWriter()
-    writer.label("hidden_nibble_page", "the first weight of each packed byte 16 first + second")
-    writer.data(((packed - second) // NIBBLE + SIGN) % NIBBLE - SIGN)
     return writer.text()
 
 
@@ -329,7 +269,7 @@ def _sections(form: Form, part: Part) -> tuple[Section, ...]:
         table("hidden_level_page", LEVEL_PAGE_NBYTES, levels),
         table("hidden_sum_page", sums, partial(_sums, sums), Place.FAST),
     )
-    return (*sections, table("hidden_nibble_page", PAGE, nibble_page)) if form.packed else sections
+    return (*sections, nibble_section()) if form.packed else sections
 
 
 def _read(memory: bytes, symbols: Symbols, part: Part) -> Values:

@@ -1,14 +1,14 @@
-/* codebook - the eight bits of a place as one of a few codes, and sums of learned rows, one for each code at each place
+/* codebook - the eight bits of a place as one of a few codes, and a map of what codes there are: one channel a code, 0 or 1
  *
- * Set by the host: BATCH, PLACES, CODES (without 0), UNITS, CHUNKS and PARTS (of a batch), GROUP, WIDTH (channels of the map),
- * and where the parameters lie: CHOICE (256, CODES), ROWS_AT (PLACES, CODES, UNITS), BIAS (UNITS).
+ * Set by the host: BATCH, PLACES, CODES (without 0), CHUNKS (of a batch), WIDTH (channels of the features' map), and CHOICE
+ * (256, CODES), where the parameters lie.
  *
- * Byte b has code 1 + argmax of choice[b], byte 0 has code 0 and adds nothing. Gradients take the codes for softmax(2
- * choice[b]); a bit's is the difference that setting it makes, as if every byte were as likely as its softmax says. Channels of
- * the map past the eighth have none.
+ * Byte b has code 1 + argmax of choice[b], byte 0 has code 0 and no channel. Gradients take the codes for softmax(2 * choice[b]);
+ * a bit's is the difference that setting it makes, as if every byte were as likely as its softmax says. Channels of the features'
+ * map past the eighth have none.
  *
- * packed (BATCH, PLACES) uint;  code (256) uchar;  chance (256, CODES);  codes (BATCH, PLACES) uchar
- * scores, score_grad (BATCH, UNITS);  map_grad (BATCH, PLACES, WIDTH)
+ * packed (BATCH, PLACES) uint;  code (256) uchar;  chance (256, CODES)
+ * map, map_grad (BATCH, PLACES, CODES);  bits_grad (BATCH, PLACES, WIDTH)
  */
 
 #define BYTES 256
@@ -31,48 +31,17 @@ __kernel void codebook_table(__global const float *params, __global uchar *code,
     code[byte] = byte ? best + 1 : 0;
 }
 
-/* One group of GROUP work-items a sample. */
-__kernel void code_sum(__global const float *params, __global const uint *packed, __global const uchar *code,
-                       __global uchar *codes, __global float *scores)
+/* One work-item a place of a sample. */
+__kernel void code_map(__global const uint *packed, __global const uchar *code, __global float *map)
 {
-    __local float parts[GROUP][UNITS];
-    int sample = get_group_id(0), me = get_local_id(0);
-    float sum[UNITS];
-    for (int unit = 0; unit < UNITS; unit++)
-        sum[unit] = 0.0f;
-    for (int place = me; place < PLACES; place += GROUP) {
-        int k = code[packed[sample * PLACES + place] & 255];
-        codes[sample * PLACES + place] = k;
-        for (int unit = 0; unit < UNITS; unit++)
-            sum[unit] += k ? rint(params[ROWS_AT + (place * CODES + k - 1) * UNITS + unit]) : 0.0f;
-    }
-    for (int unit = 0; unit < UNITS; unit++)
-        parts[me][unit] = sum[unit];
-    barrier(CLK_LOCAL_MEM_FENCE);
-    if (me < UNITS) {
-        float total = rint(params[BIAS + me]);
-        for (int part = 0; part < GROUP; part++)
-            total += parts[part][me];
-        scores[sample * UNITS + me] = total;
-    }
+    int at = get_global_id(0), k = code[packed[at] & 255];
+    for (int j = 0; j < CODES; j++)
+        map[at * CODES + j] = j + 1 == k ? 1.0f : 0.0f;
 }
 
-/* One group a place and a part of the batch, one work-item a code and unit: parts (PARTS, PLACES, CODES, UNITS). */
-__kernel void code_sum_grad(__global const uchar *codes, __global const float *score_grad, __global float *parts)
-{
-    int place = get_group_id(0), part = get_group_id(1), me = get_local_id(0);
-    if (me < CODES * UNITS) {
-        int k = me / UNITS + 1, unit = me % UNITS;
-        float total = 0.0f;
-        for (int sample = part * BATCH / PARTS; sample < (part + 1) * BATCH / PARTS; sample++)
-            total += codes[sample * PLACES + place] == k ? score_grad[sample * UNITS + unit] : 0.0f;
-        parts[(part * PLACES + place) * CODES * UNITS + me] = total;
-    }
-}
-
-/* One group: some samples. Writes map_grad, and adds to sums (256, CODES) int, which codebook_table has cleared. */
-__kernel void codebook_backward(__global const float *params, __global const uint *packed, __global const float *chance,
-                                __global const float *score_grad, __global float *map_grad, __global int *sums)
+/* One group: some samples. Writes bits_grad, and adds to sums (256, CODES), which codebook_table has cleared. */
+__kernel void codebook_backward(__global const uint *packed, __global const float *chance, __global const float *map_grad,
+                                __global float *bits_grad, __global int *sums)
 {
     __local int table[BYTES * CODES];
     int chunk = get_group_id(0), me = get_local_id(0), size = get_local_size(0);
@@ -81,25 +50,22 @@ __kernel void codebook_backward(__global const float *params, __global const uin
     barrier(CLK_LOCAL_MEM_FENCE);
     int first = chunk * BATCH / CHUNKS * PLACES, last = (chunk + 1) * BATCH / CHUNKS * PLACES;
     for (int at = first + me; at < last; at += size) {
-        int place = at % PLACES, byte = packed[at] & 255;
+        int byte = packed[at] & 255;
         float grad[CODES];
         for (int k = 0; k < CODES; k++) {
-            float total = 0.0f;
-            for (int unit = 0; unit < UNITS; unit++)
-                total += score_grad[at / PLACES * UNITS + unit] * rint(params[ROWS_AT + (place * CODES + k) * UNITS + unit]);
-            grad[k] = total;
+            grad[k] = map_grad[at * CODES + k];
             if (byte)
-                atomic_add(&table[byte * CODES + k], convert_int_rte(total * FIXED));
+                atomic_add(&table[byte * CODES + k], convert_int_rte(grad[k] * FIXED));
         }
         for (int j = 0; j < 8; j++) {
             __global const float *with = chance + (byte | 1 << j) * CODES, *without = chance + (byte & ~(1 << j)) * CODES;
             float total = 0.0f;
             for (int k = 0; k < CODES; k++)
                 total += grad[k] * (with[k] - without[k]);
-            map_grad[at * WIDTH + j] = total;
+            bits_grad[at * WIDTH + j] = total;
         }
         for (int j = 8; j < WIDTH; j++)
-            map_grad[at * WIDTH + j] = 0.0f;
+            bits_grad[at * WIDTH + j] = 0.0f;
     }
     barrier(CLK_LOCAL_MEM_FENCE);
     for (int i = me; i < BYTES * CODES; i += size) {
