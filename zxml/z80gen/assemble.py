@@ -6,7 +6,7 @@ import pickle
 import subprocess
 import sys
 import tempfile
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from zxml.errors import ZxmlError
@@ -14,11 +14,12 @@ from zxml.errors import ZxmlError
 
 @dataclass(frozen=True)
 class Assembly:
-    """Machine code that starts at `org`, and the value of every label and constant."""
+    """Machine code that starts at `org`, the value of every label and constant, and what lies in banks of paged memory."""
 
     org: int
     image: bytes
     symbols: dict[str, int]
+    banks: dict[int, bytes] = field(default_factory=dict)
 
 
 def assemble(main: Path) -> Assembly:

@@ -4,12 +4,15 @@ The folder is flat, since assemblers differ in where they look for an included f
 
     main.asm      what lies where: the program, then each section at its address
     map.asm       the constants that the hand-written files are built with
+    bank_N.asm    what lies in bank N of paged memory, where a machine has that; the others see it from 0xC000 on
     classify.asm  calls the kernels in turn
     *.asm         generated tables and run lines; hand-written routines, copied unchanged from asm/
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from zxml.errors import ZxmlError
@@ -18,9 +21,13 @@ from zxml.ir import PICTURE
 from zxml.z80gen.assemble import Assembly, assemble
 from zxml.z80gen.kernel import Section
 from zxml.z80gen.kernels.looks import look_label
-from zxml.z80gen.plan import Plan, all_looked, asks_haste, keeps_picture, shared_looks
+from zxml.z80gen.memory import Placed
+from zxml.z80gen.paging import ROM_48K, select_bank
+from zxml.z80gen.plan import Plan, all_looked, all_selections, asks_haste, keeps_picture, shared_looks
+from zxml.z80gen.target import BANK_ADDR
 from zxml.z80gen.writer import AsmWriter
 
+BANK_LIST = "bank_list"  # a file that a program may name among its own
 LICENCE = "SPDX-License-Identifier: 0BSD"
 
 
@@ -28,6 +35,9 @@ def emit(plan: Plan, folder: Path) -> Path:
     """Write the folder's .asm files anew and return the path of the main one; raise ZxmlError if that cannot be done."""
     sections = [placed.section for placed in plan.placed]
     generated = {"main": _main(plan), "map": _map(plan), "classify": _classify(plan), **plan.program.generated}
+    generated |= {_bank_file(bank): _bank(plan, bank) for bank in plan.banks}
+    if BANK_LIST in plan.program.sources:
+        generated[BANK_LIST] = _bank_list(plan)
     for section in sections:
         generated |= {name: write() for name, write in section.generated.items()}
     files = {name: f"; {LICENCE}\n{text}" for name, text in generated.items()}
@@ -51,7 +61,18 @@ def build(plan: Plan, folder: Path) -> Assembly:
                 f"{placed.section.source}.asm: planned at {placed.addr:#06x} with {placed.section.nbytes} bytes, "
                 f"assembled at {start:#06x} with {end - start}; correct the kernel's size"
             )
-    return assembly
+    return _split(assembly, plan) if plan.banks else assembly
+
+
+def _split(assembly: Assembly, plan: Plan) -> Assembly:
+    """Return the assembly with the banks, which follow the rest of the image one after another, apart from that."""
+    start = plan.end - assembly.org
+    banks, after = {}, start
+    for bank in plan.banks:
+        nbytes = bank_nbytes(plan, bank)
+        banks[bank] = assembly.image[after : after + nbytes].ljust(nbytes, b"\0")
+        after += nbytes
+    return replace(assembly, image=assembly.image[:start], banks=banks)
 
 
 def _main(plan: Plan) -> str:
@@ -65,12 +86,45 @@ def _main(plan: Plan) -> str:
     for source in plan.program.sources:
         writer.op(f'include "{Path(source).name}.asm"')
     writer.label("program_end", f"must not pass {plan.program_end}")
-    for placed in plan.placed:
+    _write_sections(writer, [placed for placed in plan.placed if placed.bank is None])
+    for bank in plan.banks:
+        writer.op(f'include "{_bank_file(bank)}.asm"')
+    return writer.text()
+
+
+def _bank_file(bank: int) -> str:
+    return f"bank_{bank}"
+
+
+def _bank(plan: Plan, bank: int) -> str:
+    writer = AsmWriter()
+    writer.comment(f"bank {bank}: these bytes follow those of the file before, and are loaded into the bank")
+    writer.op(f"org  {BANK_ADDR}")
+    _write_sections(writer, [placed for placed in plan.placed if placed.bank == bank])
+    return writer.text()
+
+
+def _bank_list(plan: Plan) -> str:
+    writer = AsmWriter()
+    writer.label("bank_list", "what selects each bank, and how many bytes are loaded into it")
+    for bank in plan.banks:
+        writer.op(f"defb {ROM_48K + bank}")
+        writer.op(f"defw {bank_nbytes(plan, bank)}")
+    writer.op("defb 0")
+    return writer.text()
+
+
+def bank_nbytes(plan: Plan, bank: int) -> int:
+    """Return how many bytes of a bank are used."""
+    return max(placed.end for placed in plan.placed if placed.bank == bank) - BANK_ADDR
+
+
+def _write_sections(writer: AsmWriter, sections: Sequence[Placed]) -> None:
+    for placed in sections:
         writer.op(f"defs {placed.addr} - $")
         writer.label(_mark(placed.section, "start"))
         writer.op(f'include "{Path(placed.section.source).name}.asm"')
         writer.label(_mark(placed.section, "end"))
-    return writer.text()
 
 
 def _mark(section: Section, which: str) -> str:
@@ -97,6 +151,8 @@ def _classify(plan: Plan) -> str:
     hasty = any(asks_haste(plan.steps, number) for number in range(len(plan.steps)))
     writer.comment(f"Out        a = digit{', or 255 as classify_haste says' if hasty else ''}; scores = one word a digit")
     writer.comment("Clobbers   af bc de hl ix")
+    if all_selections(plan.steps):
+        writer.comment("Needs      bank 0 selected, as it is again afterwards")
     writer.comment(f"T-states   {plan.tstates_mean:,.0f} on average, at most {plan.tstates_worst:,}")
     writer.label("classify")
     keeps, shared = keeps_picture(plan.steps), shared_looks(plan.steps)
@@ -146,8 +202,8 @@ def _label_step(writer: AsmWriter, plan: Plan, number: int) -> None:
 
 def _write_calls(writer: AsmWriter, plan: Plan, number: int) -> None:
     """Write the code that runs a step, and what follows it if it is an exit."""
-    step = plan.steps[number]
-    for line in step.kernel.calls(step.part):
+    step, selected = plan.steps[number], all_selections(plan.steps)
+    for line in (*(select_bank(selected[number]) if number in selected else ()), *step.kernel.calls(step.part)):
         writer.op(line)
     if step.is_exit:
         writer.label(f"classify_{number}_exit", "carry: the answer is given, a = digit")

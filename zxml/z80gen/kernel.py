@@ -14,6 +14,7 @@ from zxml.z80gen.cost import Cost, Counts
 
 Values = NDArray[np.int64]
 Symbols = Mapping[str, int]
+LINES = ("line of batches", "codes in batches")  # formats that are code: the kernel before has written into this one's
 
 
 class Place(Enum):
@@ -30,7 +31,8 @@ class Section:
     source: the file, without its ending: a hand-written one below asm/, or a generated one; nbytes: its length;
     align: its address is a multiple of this; at: its address, if only one will do;
     generated: what writes the text of each generated file, by name without the ending; only the chosen plan's are written;
-    has_constant: its address is the constant SOURCE_at, too, which other constants may be made of before the label is reached.
+    has_constant: its address is the constant SOURCE_at, too, which other constants may be made of before the label is reached;
+    is_common: more than the kernels that name it use it, so it must lie where it is always seen.
     """
 
     source: str
@@ -40,6 +42,7 @@ class Section:
     at: int | None = None
     generated: Mapping[str, Callable[[], str]] = field(default_factory=dict)
     has_constant: bool = False
+    is_common: bool = False
 
 
 @dataclass(frozen=True, eq=False)
@@ -82,6 +85,11 @@ class Kernel:
     sections: Callable[[Part], tuple[Section, ...]]
     read: Callable[[bytes, Symbols, Part], Values]
     keeps: Mapping[int, str] = field(default_factory=dict)
+
+    @property
+    def takes_line(self) -> bool:
+        """Whether the kernel before writes into this one's code, so that it must see it."""
+        return self.takes.startswith(LINES)
 
 
 def call(*routines: str) -> Callable[[Part], tuple[str, ...]]:

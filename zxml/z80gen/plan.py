@@ -16,6 +16,7 @@ from zxml.z80gen.cost import Cost
 from zxml.z80gen.kernel import Kernel, Part, Place, Section, Values
 from zxml.z80gen.kernels import KERNELS
 from zxml.z80gen.memory import Placed, place
+from zxml.z80gen.paging import SELECT_NBYTES, SELECT_TSTATES, arrangements, banks_of, selections
 from zxml.z80gen.target import SPECTRUM_48K, Target
 
 RET_TSTATES, LEAVE_TSTATES, STAY_TSTATES = 10, 11, 5  # classify's own: ret; ret c, taken and not
@@ -43,11 +44,12 @@ NO_PROGRAM = Program()
 
 @dataclass(frozen=True, eq=False)
 class Step:
-    """One kernel at work on its part of the model; name: its first layer's."""
+    """One kernel at work on its part of the model; name: its first layer's; bank: the one selected while it runs, if any."""
 
     kernel: Kernel
     part: Part
     cost: Cost
+    bank: int | None = None
 
     @property
     def name(self) -> str:
@@ -133,14 +135,24 @@ class Plan:
         found = []
         for number, step in enumerate(self.steps):
             names = " + ".join(self.steps[again].name for again in looked_steps(self.steps, number))
-            further = f" +{len(step.looks.shifts)} x ({LOOK_TSTATES} + {names})" if step.looks else ""
+            further = f" +{len(step.looks.shifts)} x ({_look_tstates(self.steps, number)} + {names})" if step.looks else ""
             found.append((step, f"{step.cost}{further}", _worst(self.steps, number)))
         return found
 
     @property
+    def banks(self) -> tuple[int, ...]:
+        """The banks that hold something."""
+        return tuple(sorted({placed.bank for placed in self.placed if placed.bank is not None}))
+
+    @property
+    def end(self) -> int:
+        """One past the last byte outside of banks."""
+        return max(placed.end for placed in self.placed if placed.bank is None)
+
+    @property
     def program_end(self) -> int:
         """One past the last byte that the program may take."""
-        return min(placed.addr for placed in self.placed)
+        return min(placed.addr for placed in self.placed if placed.bank is None)
 
     def tstates(self, pictures: Pictures) -> Values:
         """Return the exact T-states that each picture takes on uncontended memory, (n,), classify's CALL excluded."""
@@ -157,7 +169,7 @@ class Plan:
             again = looked_steps(self.steps, number)
             for look in looks:
                 each = (spent for _, _, spent in _spent(tuple(self.steps[each] for each in again), look))
-                total[going] += sum(each, np.int64(LOOK_TSTATES))
+                total[going] += sum(each, np.int64(_look_tstates(self.steps, number)))
             if step.is_exit:
                 leaves = seen.outputs[last][:, 0]
                 total += runs * np.where(leaves, LEAVE_TSTATES - RET_TSTATES, _stay(self.steps, number))
@@ -173,9 +185,11 @@ class Plan:
         return fixed + sum(_worst(self.steps, number) for number in numbers)
 
     def memory_map(self) -> str:
-        """Return a table of what lies where."""
+        """Return a table of what lies where, on machines that have banks with these."""
+        banks = [f"{'' if p.bank is None else p.bank!s:>4}  " if self.target.banks else "" for p in self.placed]
         rows = [f"{p.addr:#06x}  {p.end - 1:#06x}  {p.section.nbytes:6,}  {p.section.source}" for p in self.placed]
-        return "\n".join(["first   last     bytes  what", *rows])
+        head = f"{'bank  ' if self.target.banks else ''}first   last     bytes  what"
+        return "\n".join([head, *map(str.__add__, banks, rows)])
 
 
 def plan(model: IntegerModel, pictures: Pictures, program: Program = NO_PROGRAM, target: Target = SPECTRUM_48K) -> Plan:
@@ -187,10 +201,10 @@ def plan(model: IntegerModel, pictures: Pictures, program: Program = NO_PROGRAM,
     too_large: list[Rejected] = []
     plans = []
     seen = Trace(model.layers, pictures.astype(np.int64))
-    for steps in _chains(model, rejected):
-        name = " + ".join(step.kernel.name for step in steps)
+    for chain in _chains(model, rejected):
+        name = " + ".join(step.kernel.name for step in chain)
         try:
-            placed = place(sections_of(steps, program), target, program.nbytes)
+            steps, placed = _place(chain, program, target)
         except PlanError as error:
             too_large.append(Rejected(name, str(error)))
             continue
@@ -206,16 +220,28 @@ def plan(model: IntegerModel, pictures: Pictures, program: Program = NO_PROGRAM,
     return Plan(model, target, program, steps, placed, mean, tuple(dict.fromkeys(rejected)))
 
 
+def _place(chain: tuple[Step, ...], program: Program, target: Target) -> tuple[tuple[Step, ...], tuple[Placed, ...]]:
+    """Return the steps, with as few of them in banks as can be, and everything at its place; raise PlanError if none fits."""
+    missing = PlanError()
+    for steps in arrangements(chain, target, sections_of(chain, NO_PROGRAM)):
+        try:
+            return steps, place(sections_of(steps, program), target, program.nbytes, banks_of(steps))
+        except PlanError as error:
+            missing = error
+    raise missing
+
+
 def sections_of(steps: tuple[Step, ...], program: Program) -> list[tuple[str, Section]]:
     """Return all that has to be placed, each with what needs it; the code that calls the kernels in turn is one of them."""
     size = 2 + sum(3 * len(step.kernel.calls(step.part)) + step.is_exit for step in steps)  # with ret, and classify_haste
-    size += 3 * sum(step.kernel.takes == PICTURE for step in steps[1:]) + 5 * keeps_picture(
-        steps
-    )  # the address: 3 bytes to keep it, 3 to take it, 2 to hold it
+    takes_again = sum(step.kernel.takes == PICTURE for step in steps[1:])
+    size += 3 * takes_again + 5 * keeps_picture(steps)  # the address: 3 bytes to keep it, 3 to take it, 2 to hold it
     size += HASTE_NBYTES * sum(asks_haste(steps, number) for number in range(len(steps)))
+    selected = all_selections(steps)
+    size += SELECT_NBYTES * len(selected)
     for again in all_looked(steps):  # a subroutine: with its ret, and a call where the first look is one; or calls of its own
-        calls = sum(len(steps[each].kernel.calls(steps[each].part)) for each in again)
-        size += 1 + 3 * (1 if again in shared_looks(steps) else calls)
+        calls = sum(3 * len(steps[each].kernel.calls(steps[each].part)) + SELECT_NBYTES * (each in selected) for each in again)
+        size += 1 + (3 if again in shared_looks(steps) else calls)
     found = [("program", section) for section in (*program.fast, Section("classify", size, Place.FAST))]
     found += [(f"layer {step.name}", section) for step in steps for section in step.kernel.sections(step.part)]
     unique: dict[str, tuple[str, Section]] = {}
@@ -249,6 +275,11 @@ def shared_looks(steps: tuple[Step, ...]) -> list[tuple[int, ...]]:
     return [again for again in all_looked(steps) if again == tuple(range(again[0], again[-1] + 1))]
 
 
+def all_selections(steps: tuple[Step, ...]) -> dict[int, int]:
+    """Return the bank that classify selects before each step, by the step's number, where it selects one."""
+    return selections(steps, {number: looked_steps(steps, number) for number, step in enumerate(steps) if step.looks})
+
+
 def asks_haste(steps: tuple[Step, ...], number: int) -> bool:
     """Return whether a step is an exit with so much before the next that a caller in haste gets no answer."""
     later = takewhile(lambda after: not steps[after].is_exit, range(number + 1, len(steps)))
@@ -258,14 +289,20 @@ def asks_haste(steps: tuple[Step, ...], number: int) -> bool:
 def _worst(steps: tuple[Step, ...], number: int) -> int:
     """Return the most T-states of a step, with those of further looks."""
     step = steps[number]
-    look = LOOK_TSTATES + sum(steps[again].cost.worst for again in looked_steps(steps, number))
+    look = _look_tstates(steps, number) + sum(steps[again].cost.worst for again in looked_steps(steps, number))
     return step.cost.worst + (look * len(step.looks.shifts) if step.looks else 0)
 
 
+def _look_tstates(steps: tuple[Step, ...], number: int) -> int:
+    """Return what a further look of a step takes beside the kernels that it runs again."""
+    return LOOK_TSTATES + SELECT_TSTATES * len(all_selections(steps).keys() & {*looked_steps(steps, number)})
+
+
 def _around(steps: tuple[Step, ...], number: int) -> int:
-    """Return what classify itself takes for a step that runs: to take the picture again, and to call what looks use too."""
+    """Return what classify itself takes for a step: to select its bank, take the picture again, call what looks use too."""
     takes_again = number > 0 and steps[number].kernel.takes == PICTURE
-    return PICTURE_TSTATES * takes_again + LOOK_TSTATES * (number in [again[0] for again in shared_looks(steps)])
+    looked = number in [again[0] for again in shared_looks(steps)]
+    return PICTURE_TSTATES * takes_again + LOOK_TSTATES * looked + SELECT_TSTATES * (number in all_selections(steps))
 
 
 def _stay(steps: tuple[Step, ...], number: int) -> int:

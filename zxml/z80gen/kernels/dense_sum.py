@@ -17,6 +17,7 @@ import numpy as np
 from zxml.ir import Dense, Requant
 from zxml.z80gen.cost import Cost, Counts, Term
 from zxml.z80gen.kernel import Kernel, Part, Place, Section, Symbols, Values, call, table
+from zxml.z80gen.kernels.scores import read_scores, scores_section
 from zxml.z80gen.writer import AsmWriter
 
 BATCHES = (4, 3, 2, 1)  # products added up in 8 bits before the sum is taken into 16
@@ -144,10 +145,6 @@ def _pages(part: Part) -> str:
 
 def _sections(batch: int, part: Part) -> tuple[Section, ...]:
     units = len(_dense(part).bias)
-    scores = AsmWriter()
-    scores.label("scores", "one word an output")
-    scores.op(f"defs {2 * units}")
-    size = 2 * units
     return (
         Section(
             "kernel/dense_sum",
@@ -155,14 +152,13 @@ def _sections(batch: int, part: Part) -> tuple[Section, ...]:
             Place.FAST,
             generated={"dense_line": partial(_line, batch, _slots(part))},
         ),
-        table("scores", size, scores.text, Place.FAST, align=1 << (size - 1).bit_length()),
+        scores_section(units),
         table("dense_product_page", 256 * units, partial(_pages, part)),
     )
 
 
 def _read(memory: bytes, symbols: Symbols, part: Part) -> Values:
-    at, units = symbols["scores"], len(_dense(part).bias)
-    return np.frombuffer(memory[at : at + 2 * units], "<i2").astype(np.int64)
+    return read_scores(memory, symbols, len(_dense(part).bias))
 
 
 def dense_sum(batch: int) -> Kernel:

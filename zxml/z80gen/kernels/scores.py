@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from zxml.z80gen.kernel import Place, Section, Symbols, Values, table
@@ -14,7 +16,8 @@ def scores_section(outputs: int) -> Section:
     writer = AsmWriter()
     writer.label("scores", "one word an output")
     writer.op(f"defs {size}")
-    return table("scores", size, writer.text, Place.FAST, align=1 << (size - 1).bit_length())
+    made = table("scores", size, writer.text, Place.FAST, align=1 << (size - 1).bit_length())
+    return replace(made, is_common=True)
 
 
 def read_scores(memory: bytes, symbols: Symbols, outputs: int) -> Values:
