@@ -5,14 +5,17 @@ Both run the image alone, from one address to another, and count T-states. `zxml
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from importlib.metadata import version
-from typing import Protocol
+from typing import Any, Protocol
 
 import skoolkit
 import z80
+from skoolkit.pagingtracer import Memory
 from skoolkit.trace import Tracer
 
 from zxml.errors import VerifyError, ZxmlError
+from zxml.paged import BANK_ADDR, BANK_BITS, BANK_NBYTES, PAGING_LINES, ROM_48K, SeenMemory
 
 FRAME_TSTATES = 69_888
 INT_TSTATES = 32  # how long the video chip asks for an interrupt
@@ -62,30 +65,44 @@ def _lost(addr: int, pc: int) -> str:
 
 
 class SkoolKitCpu:
-    """SkoolKit's C simulator, on uncontended memory or with the delays of the video chip; interrupts if asked for."""
+    """SkoolKit's C simulator, on uncontended memory or with the delays of the video chip; interrupts if asked for.
+
+    banks: what lies in the banks of a 128K, from 0xC000 on; None: the machine is a 48K.
+    """
 
     name = "SkoolKit"
     version = version("skoolkit")
 
-    def __init__(self, org: int, image: bytes, contended: bool = False, interrupts: bool = False) -> None:
+    def __init__(
+        self,
+        org: int,
+        image: bytes,
+        contended: bool = False,
+        interrupts: bool = False,
+        banks: Mapping[int, bytes] | None = None,
+    ) -> None:
         kind = skoolkit.CCMIOSimulator if contended else skoolkit.CSimulator
         if kind is None:
             raise ZxmlError(NO_C_SIMULATOR)
-        memory = [0] * 0x10000
-        memory[:0x4000] = skoolkit.read_bin_file(skoolkit.ROM48)
-        memory[org : org + len(image)] = image
+        memory: Any = [0] * 0x10000 if banks is None else Memory(out7ffd=ROM_48K)
+        if banks is None:
+            memory[:0x4000] = skoolkit.read_bin_file(skoolkit.ROM48)
         state = {"iff": int(interrupts), "im": 1}
         self._interrupts = interrupts
         self._simulator = kind(memory, {"IY": IY}, state, {"frame_duration": FRAME_TSTATES, "int_active": INT_TSTATES})
-        self._simulator.set_tracer(Tracer(self._simulator, 7, 0, 0, [0] * 16, 0, False))
+        self._simulator.set_tracer(Tracer(self._simulator, 7, 0 if banks is None else ROM_48K, 0, [0] * 16, 0, False))
+        self._memory = self._simulator.memory if banks is None else SeenMemory(self._simulator.memory)
+        self.write(org, image)
+        for bank, values in (banks or {}).items():
+            self._simulator.memory.banks[bank][: len(values)] = values
 
     def write(self, addr: int, values: bytes) -> None:
         """Put bytes into memory."""
-        self._simulator.memory[addr : addr + len(values)] = values
+        self._memory[addr : addr + len(values)] = values
 
     def read(self, addr: int, nbytes: int) -> bytes:
         """Return bytes of memory."""
-        return bytes(self._simulator.memory[addr : addr + nbytes])
+        return bytes(self._memory[addr : addr + nbytes])
 
     def enter(self, addr: int, hl: int = 0) -> None:
         """Prepare to run a routine."""
@@ -120,14 +137,30 @@ class SkoolKitCpu:
 
 
 class KosarevCpu:
-    """kosarev's z80, on uncontended memory, without interrupts."""
+    """kosarev's z80, on uncontended memory, without interrupts.
+
+    banks: what lies in the banks of a 128K, from 0xC000 on; None: the machine is a 48K.
+    """
 
     name = "kosarev z80"
     version = version("z80")
 
-    def __init__(self, org: int, image: bytes) -> None:
+    def __init__(self, org: int, image: bytes, banks: Mapping[int, bytes] | None = None) -> None:
         self._machine = z80.Z80Machine()
         self.write(org, image)
+        if banks is not None:
+            self._banks = {bank: values.ljust(BANK_NBYTES, b"\0") for bank, values in banks.items()}
+            self._bank = 0
+            self.write(BANK_ADDR, self._banks.get(0, bytes(BANK_NBYTES)))
+            self._machine.set_output_callback(self._page)
+
+    def _page(self, port: int, value: int) -> None:
+        """Let memory from 0xC000 on take turns."""
+        bank = value & BANK_BITS
+        if port & PAGING_LINES or bank == self._bank:
+            return
+        self._banks[self._bank], self._bank = self.read(BANK_ADDR, BANK_NBYTES), bank
+        self.write(BANK_ADDR, self._banks.get(bank, bytes(BANK_NBYTES)))
 
     def write(self, addr: int, values: bytes) -> None:
         """Put bytes into memory."""

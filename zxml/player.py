@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from zxml.errors import VerifyError
 from zxml.spectrum import Spectrum
+from zxml.z80gen.target import SPECTRUM_48K, Target
 
 Point = tuple[int, int]  # a column and a row of the canvas, 0 to 55
 Strokes = Sequence[Sequence[Point]]
@@ -31,14 +32,16 @@ DIGITS: dict[int, Strokes] = {  # how this person writes
 class Player(Spectrum):
     """A Spectrum with the program loaded, and the labels of that program."""
 
-    def __init__(self, tap: Path, symbols: Mapping[str, int], *, contention: bool = False) -> None:
+    def __init__(
+        self, tap: Path, symbols: Mapping[str, int], *, contention: bool = False, target: Target = SPECTRUM_48K
+    ) -> None:
         """Load the tape; raise ZxmlError if it cannot be loaded."""
-        super().__init__(tap, contention=contention)
+        super().__init__(tap, contention=contention, target=target)
         self.symbols = symbols
 
     def byte(self, label: str) -> int:
         """Return a byte of the program's memory."""
-        return self.memory[self.symbols[label]]
+        return int(self.memory[self.symbols[label]])
 
     def enter(self, key: str) -> None:
         """Press the key of a screen and wait until it is drawn."""
@@ -78,7 +81,7 @@ class Player(Spectrum):
             self.run(SETTLE_FRAMES)
 
     def _will_think(self) -> bool:
-        return self.memory[self.symbols["draw_guess"] + 1] == UNKNOWN
+        return bool(self.memory[self.symbols["draw_guess"] + 1] == UNKNOWN)
 
     def canvas(self) -> NDArray[np.uint8]:
         """Return the cells of the canvas, (56, 56)."""

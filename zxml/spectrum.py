@@ -1,4 +1,4 @@
-"""A whole 48K Spectrum with its ROM, in SkoolKit's simulator: loads a tape as a person would, then runs frame by frame."""
+"""A whole Spectrum with its ROM, in SkoolKit's simulator: loads a tape as a person would, then runs frame by frame."""
 
 from __future__ import annotations
 
@@ -18,7 +18,8 @@ from skoolkit.snapshot import Snapshot
 from skoolkit.trace import Tracer
 
 from zxml.errors import ZxmlError
-from zxml.z80gen.target import SPECTRUM_48K
+from zxml.paged import SeenMemory
+from zxml.z80gen.target import SPECTRUM_48K, Target
 
 FRAME_TSTATES = SPECTRUM_48K.frame_tstates
 LOAD_SECONDS = 600  # of the Spectrum's own time; a tape that fills its 48K plays for about 300
@@ -29,37 +30,47 @@ ROWS, COLUMNS = 24, 32
 
 
 class Spectrum:
-    """A 48K Spectrum that has just loaded a tape, and is about to run the code at `start`.
+    """A 48K or 128K Spectrum that has just loaded a tape, and is about to run the code at `start`.
 
-    `memory` is its live 65,536 bytes, ROM first. With contention=True the video chip holds the processor up in memory below
-    0x8000, as on the real machine, once the tape has loaded; with edges=True the ROM reads the tape pulse by pulse.
+    `memory` is its live 65,536 bytes, ROM first; those of a 128K, which loads from its menu, are what its processor sees.
+    With contention=True the video chip holds the processor up in memory below 0x8000, as on the real machine, once the tape
+    has loaded; with edges=True the ROM reads the tape pulse by pulse.
     """
 
-    memory: bytearray
+    memory: Any  # bytearray, or SeenMemory, which can do as much of what that can as is needed
 
     def __init__(
-        self, tap: Path, *, start: int = SPECTRUM_48K.program_addr, contention: bool = False, edges: bool = False
+        self,
+        tap: Path,
+        *,
+        start: int = SPECTRUM_48K.program_addr,
+        contention: bool = False,
+        edges: bool = False,
+        target: Target = SPECTRUM_48K,
     ) -> None:
-        """Type LOAD "" and play the tape; raise ZxmlError if the simulator will not do or `start` is never called."""
+        """Type LOAD "", or press ENTER in a menu, and play the tape.
+
+        Raises ZxmlError if the simulator will not do or `start` is never called.
+        """
         simulator_class = CCMIOSimulator if contention else CSimulator
         if simulator_class is None:
             raise ZxmlError(
                 "SkoolKit: its C simulator was not built, and without it a Spectrum is too slow; "
                 "install a C compiler, then: pip install --force-reinstall --no-binary skoolkit skoolkit"
             )
-        loaded = _load(tap, start, edges)
+        loaded = _load(tap, start, edges, target)
+        self.target = target
         self._simulator = from_snapshot(simulator_class, loaded)
-        self._tracer = Tracer(self._simulator, loaded.border, 0, 0, [0] * 16, 0, False)
+        self._tracer = Tracer(self._simulator, loaded.border, loaded.out7ffd or 0, 0, [0] * 16, 0, False)
         self._simulator.set_tracer(self._tracer)
-        self.memory = self._simulator.memory
+        self.memory = SeenMemory(self._simulator.memory) if target.banks else self._simulator.memory
 
     def run(self, frames: int, keys: str = "") -> None:
-        """Run for frames of 69,888 T-states with keys held, for example "CS SPACE"; CS and SS are the two shifts."""
+        """Run for the machine's frames with keys held, for example "CS SPACE"; CS and SS are the two shifts."""
         self._tracer.keyboard = _half_rows(keys)
         with contextlib.redirect_stdout(io.StringIO()):
-            self._tracer.run(
-                self._simulator.registers[PC], None, 0, frames * FRAME_TSTATES, True, None, None, None, None, "$", "02X", "04X"
-            )
+            pc, tstates = self._simulator.registers[PC], frames * self.target.frame_tstates
+            self._tracer.run(pc, None, 0, tstates, True, None, None, None, None, "$", "02X", "04X")
 
     def press(self, *keys: str) -> None:
         """Press and release keys one after another."""
@@ -77,6 +88,15 @@ class Spectrum:
         """The border's colour, 0..7."""
         return int(self._tracer.border)
 
+    @property
+    def paging(self) -> int:
+        """What the paging port of a 128K was told last."""
+        return int(self._tracer.out7ffd)
+
+    def bank(self, number: int) -> bytes:
+        """Return the 16,384 bytes of a bank of a 128K, whether it is seen or not."""
+        return bytes(self._simulator.memory.banks[number])
+
     def register(self, name: str) -> int:
         """Return a register or pair: A, BC, IY, SP, PC, IM, IFF; ^HL is the alternate one."""
         registers = self._simulator.registers
@@ -88,11 +108,11 @@ class Spectrum:
 
     def word(self, addr: int) -> int:
         """Return a little-endian word of memory."""
-        return self.memory[addr] + 256 * self.memory[addr + 1]
+        return int(self.memory[addr] + 256 * self.memory[addr + 1])
 
     def text(self) -> list[str]:
         """Return the screen's 24 rows of text."""
-        return read_text(self.memory)
+        return read_text(bytes(self.memory))
 
     def has_report_ok(self) -> bool:
         """Tell whether BASIC has finished with its report 0 OK."""
@@ -100,7 +120,7 @@ class Spectrum:
 
     def png(self, scale: int = 2) -> bytes:
         """Return a picture of the screen."""
-        return png(self.memory, scale)
+        return png(bytes(self.memory), scale)
 
 
 def read_text(memory: bytes | bytearray) -> list[str]:
@@ -116,9 +136,10 @@ def png(memory: bytes | bytearray, scale: int = 2) -> bytes:
     return image.getvalue()
 
 
-def _load(tap: Path, start: int, edges: bool) -> Any:
+def _load(tap: Path, start: int, edges: bool, target: Target) -> Any:
     """Return SkoolKit's snapshot of a Spectrum that has come to `start`."""
-    settings = {"load": 'LOAD ""', "timeout": LOAD_SECONDS, "fast-load": int(not edges)}
+    typed = {"machine": "128", "load": "ENTER"} if target.banks else {"load": 'LOAD ""'}
+    settings = {**typed, "timeout": LOAD_SECONDS, "fast-load": int(not edges)}
     options = [argument for name, value in settings.items() for argument in ("-c", f"{name}={value}")]
     with tempfile.TemporaryDirectory() as scratch, contextlib.redirect_stdout(io.StringIO()):
         snapshot = Path(scratch, "loaded.szx")
