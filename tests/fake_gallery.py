@@ -12,7 +12,7 @@ from skoolkit import ROM48
 
 from zxml.files import product_folder
 from zxml.z80gen.assemble import Assembly, assemble
-from zxml.z80gen.program import SOURCES, Facts, info_lines, picture_source, texts
+from zxml.z80gen.program import SOURCES, Facts, clock_source, info_lines, picture_source, texts
 from zxml.z80gen.tape import tape_bytes
 
 PROGRAM_ADDR = 0x6000
@@ -68,7 +68,7 @@ def source(shows: Sequence[Show], pictures: Sequence[Pixels] | None = None) -> s
     labels = np.array([each.label for each in shows], np.uint8)
     order = range(len(shows))
     generated = {
-        "texts": texts(TEXT_NET, info_lines(TEXT_NET, Facts(0.985, 60_000, 35_000)), len(order)),
+        "texts": texts(TEXT_NET, info_lines(TEXT_NET, Facts(0.985, 60_000, 35_000)), len(order)) + clock_source(),
         "pictures": picture_source("gallery", order, drawn, labels) + picture_source("challenge", order[::-1], drawn, labels),
     }
     asm = product_folder("asm")

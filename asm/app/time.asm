@@ -1,10 +1,9 @@
-; Times on the screen.
+; Times on the screen. UNIT_MS and LONG_SECONDS depend on the machine's clock: tenths of a millisecond in a unit of 23 T-states,
+; hundredths of a second in 256 units, both * 65536.
 
 AT_MS:          equ BOTTOM_THIRD + 5 * 32 + 5
 AT_TSTATES:     equ BOTTOM_THIRD + 5 * 32 + 15
-UNIT_MS:        equ 4307        ; tenths of a millisecond in a unit of 23 T-states at 3.5 MHz, * 65536
 UNIT_TSTATES:   equ 15073       ; hundreds of T-states in a unit, * 65536
-LONG_SECONDS:   equ 11025       ; hundredths of a second in 256 units, * 65536
 LONG_TSTATES:   equ 38588       ; ten thousands of T-states in 256 units, * 65536
 
 ; show_time - show a time in milliseconds and T-states, or if it has a high byte, in seconds and millions of T-states

@@ -12,8 +12,10 @@ from numpy.typing import NDArray
 
 from zxml.ir import IntegerModel, Looks, PatchConv, PatchSum
 from zxml.reference import run
+from zxml.z80gen.emit import BANK_LIST
 from zxml.z80gen.kernel import Place, Section
 from zxml.z80gen.plan import Program
+from zxml.z80gen.target import SPECTRUM_48K, Target
 from zxml.z80gen.writer import AsmWriter
 
 GALLERY_PICTURES = 12  # the first of the test pictures
@@ -23,6 +25,7 @@ PICTURE_NBYTES = ((430, 340), (300, 240), (180, 150))  # room for the gallery's 
 PROGRAM_NBYTES = 3959  # what else lies at the start of the image at most: code, texts, the pictures' true digits
 TIMING_NBYTES = 107  # in fast RAM, since it counts T-states
 NORMALISE_NBYTES = 807  # there too, since drawings are read while they are drawn
+BANKS_NBYTES, BANK_NBYTES = 92, 3  # on machines that have banks: to load them, and more for each
 MEMORY_NBYTES = 173  # and one a picture of the gallery
 
 SOURCES = (
@@ -33,6 +36,7 @@ SOURCES = (
     "texts",
     "pictures",
 )
+UNIT_TSTATES = 23  # one turn of asm/app/timing.asm
 
 BLUE, RED, MAGENTA, GREEN, CYAN, YELLOW, WHITE = range(1, 8)
 BRIGHT = 8  # in text; 64 in an attribute
@@ -57,20 +61,24 @@ def gallery(
     labels: NDArray[np.uint8],
     facts: Facts | None = None,
     nbytes: tuple[int, int] = PICTURE_NBYTES[0],
+    target: Target = SPECTRUM_48K,
 ) -> Program:
     """Return the program that shows the first of the pictures (n, 28, 28), reads drawings, and challenges with the hardest.
 
-    nbytes: room for the pictures that it shows, and for those that it challenges with.
+    nbytes: room for the pictures that it shows, and for those that it challenges with; target: the machine that it runs on.
     """
     shown = fit(range(min(GALLERY_PICTURES, len(pictures))), pictures, nbytes[0])
     hard = fit(choose_hard(model, pictures[:CHALLENGE_CHOICE], labels[:CHALLENGE_CHOICE]), pictures, nbytes[1])
     generated = {
-        "texts": texts(describe(model), info_lines(describe(model), facts or Facts()), len(hard)),
+        "texts": texts(describe(model), info_lines(describe(model), facts or Facts()), len(hard)) + clock_source(target),
         "pictures": picture_source("gallery", shown, pictures, labels) + picture_source("challenge", hard, pictures, labels),
     }
     sizes = {"timing": TIMING_NBYTES, "normalise": NORMALISE_NBYTES, "memory": MEMORY_NBYTES + len(shown)}
     fast = tuple(Section(f"app/{name}", nbytes, Place.FAST) for name, nbytes in sizes.items())
-    return Program(SOURCES, generated, fast, PROGRAM_NBYTES + sum(nbytes))
+    if not target.banks:
+        return Program(SOURCES, generated, fast, PROGRAM_NBYTES + sum(nbytes))
+    room = PROGRAM_NBYTES + sum(nbytes) + BANKS_NBYTES + BANK_NBYTES * len(target.banks)
+    return Program((*SOURCES, "app/load_banks", BANK_LIST), generated, fast, room)
 
 
 def choose_hard(model: IntegerModel, pictures: Pixels, labels: NDArray[np.uint8]) -> list[int]:
@@ -152,6 +160,14 @@ def picture_source(name: str, numbers: Sequence[int], pictures: Pixels, labels: 
     writer.label(f"{name}_pictures", "28 rows each, packed as unpack.asm says")
     for number in numbers:
         writer.data(pack_runs(pictures[number]), f"test picture {number}")
+    return writer.text()
+
+
+def clock_source(target: Target = SPECTRUM_48K) -> str:
+    """Return the source of what a measured time is worth in seconds."""
+    writer = AsmWriter()
+    writer.equ("UNIT_MS", round(65536 * 10_000 * UNIT_TSTATES / target.clock_hz), "tenths of a millisecond, * 65536")
+    writer.equ("LONG_SECONDS", round(65536 * 100 * 256 * UNIT_TSTATES / target.clock_hz), "hundredths of a second, * 65536")
     return writer.text()
 
 
