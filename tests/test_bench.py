@@ -42,6 +42,7 @@ def evidence_of(model: IntegerModel, **changed: object) -> Evidence:
     evidence = Evidence(
         name=model.name,
         seed=model.seed,
+        machine="48K Spectrum",
         images=1000,
         exact_images=1000,
         correct=980,

@@ -10,7 +10,7 @@ from typing import assert_never
 import numpy as np
 
 from zxml import ir
-from zxml.cassette import record
+from zxml.cassette import record, target_of
 from zxml.data import Dataset
 from zxml.errors import VerifyError
 from zxml.files import product_folder
@@ -37,7 +37,7 @@ from zxml.ir import (
 from zxml.published import Reader
 from zxml.reference import run
 from zxml.verify import Evidence, Track, no_track, read_evidence, verify
-from zxml.z80gen.target import SPECTRUM_48K, Target
+from zxml.z80gen.target import TARGETS
 
 Shape = tuple[int, ...]
 
@@ -80,7 +80,7 @@ def measure(path: Path, build: Path, dataset: Dataset, anew: bool = False, track
     folder = folder_of(model, build)
     evidence = None if anew else known_evidence(model, folder)
     if evidence is None:
-        evidence = verify(record(model, dataset, folder), dataset, track)
+        evidence = verify(record(model, dataset, folder, target_of(model.name)), dataset, track)
     if evidence.differences:
         raise VerifyError(f"{folder / 'evidence.json'}: {evidence.differences[0]}; make the tape of {model.name} anew")
     return row_of(evidence, mean_macs(model, dataset))
@@ -101,11 +101,13 @@ def known_evidence(model: IntegerModel, folder: Path) -> Evidence | None:
         evidence = read_evidence(folder / "evidence.json")
     except VerifyError:
         return None
-    return evidence if evidence.model_sha256 == model.sha256() else None
+    known = evidence.model_sha256 == model.sha256() and evidence.machine == target_of(model.name).name
+    return evidence if known else None
 
 
-def row_of(evidence: Evidence, macs: float, target: Target = SPECTRUM_48K) -> Row:
-    """Return what the evidence says, per multiply-accumulate too."""
+def row_of(evidence: Evidence, macs: float) -> Row:
+    """Return what the evidence says, per multiply-accumulate too; milliseconds are those of its machine."""
+    clock_hz = next(target.clock_hz for target in TARGETS.values() if target.name == evidence.machine)
     return Row(
         name=evidence.name,
         images=evidence.images,
@@ -115,7 +117,7 @@ def row_of(evidence: Evidence, macs: float, target: Target = SPECTRUM_48K) -> Ro
         tstates_mean=evidence.tstates_mean,
         tstates_worst=evidence.tstates_worst,
         frames=evidence.frames_mean,
-        ms=1000 * evidence.tstates_mean / target.clock_hz,
+        ms=1000 * evidence.tstates_mean / clock_hz,
         nbytes=evidence.nbytes,
         macs=macs,
         tstates_a_mac=evidence.tstates_mean / macs,

@@ -34,18 +34,18 @@ PAGE = f"""\
 </main>
 <script>
 JSSpeccy(document.getElementById("screen"),
-    {{machine: 48, zoom: 2, autoStart: true, autoLoadTapes: true, openUrl: "{TAPE_URL}"}});
+    {{machine: MACHINE, zoom: 2, autoStart: true, autoLoadTapes: true, openUrl: "{TAPE_URL}"}});
 </script>
 </html>
 """
 
 
-def serve(tap: Path, folder: Path | None = None, port: int = 0) -> None:
+def serve(tap: Path, folder: Path | None = None, port: int = 0, machine: int = 48) -> None:
     """Serve a tape to a browser until Ctrl-C, on any free port if it is 0, and print the address.
 
-    Raises ZxmlError as find_jsspeccy and open_server do.
+    machine: its memory in K, 48 or 128. Raises ZxmlError as find_jsspeccy and open_server do.
     """
-    with open_server(tap, find_jsspeccy(folder), port) as server:
+    with open_server(tap, find_jsspeccy(folder), port, machine) as server:
         print(f"{tap}: open http://{HOST}:{server.server_port}/ in a browser; Ctrl-C ends this", flush=True)
         try:
             server.serve_forever()
@@ -63,12 +63,12 @@ def find_jsspeccy(folder: Path | None = None) -> Path:
     return found
 
 
-def open_server(tap: Path, jsspeccy: Path, port: int = 0) -> ThreadingHTTPServer:
+def open_server(tap: Path, jsspeccy: Path, port: int = 0, machine: int = 48) -> ThreadingHTTPServer:
     """Return a server of page, tape and emulator, on the loopback; raise ZxmlError if tape or port is not to be had."""
     if not tap.is_file():
         raise ZxmlError(f"{tap}: no such tape; make it first")
     try:
-        return ThreadingHTTPServer((HOST, port), partial(_Handler, tap, directory=str(jsspeccy)))
+        return ThreadingHTTPServer((HOST, port), partial(_Handler, tap, machine, directory=str(jsspeccy)))
     except (OSError, OverflowError) as error:
         raise ZxmlError(f"port {port}: cannot listen there ({error}); choose another, or 0 for any") from error
 
@@ -78,13 +78,13 @@ class _Handler(SimpleHTTPRequestHandler):
 
     extensions_map = {".js": "text/javascript", ".wasm": "application/wasm", "": "application/octet-stream"}  # noqa: RUF012
 
-    def __init__(self, tap: Path, *arguments: object, **options: object) -> None:
-        self._tap = tap
+    def __init__(self, tap: Path, machine: int, *arguments: object, **options: object) -> None:
+        self._tap, self._page = tap, PAGE.replace("MACHINE", str(machine))
         super().__init__(*arguments, **options)  # type: ignore[arg-type]
 
     def do_GET(self) -> None:
         if self.path == "/":
-            self._answer("text/html; charset=utf-8", PAGE.encode())
+            self._answer("text/html; charset=utf-8", self._page.encode())
         elif self.path == TAPE_URL:
             self._answer("application/octet-stream", self._tap.read_bytes())
         else:

@@ -9,6 +9,7 @@ from pathlib import Path
 from zxml import __version__, bench_command, commands
 from zxml.cassette import FORMATS
 from zxml.console import guard
+from zxml.spec import MACHINES
 
 EPILOG = """\
 the whole path:
@@ -38,6 +39,7 @@ def parser() -> argparse.ArgumentParser:
         if model:
             sub.add_argument("model", metavar="MODEL", help="a name, such as mnist, or the path of a model.npz")
             sub.add_argument("--out", type=Path, metavar="DIR", help="where to write (default: build/NAME)")
+            sub.add_argument("--machine", choices=MACHINES, help="a 48K or a 128K Spectrum (default: as models/NAME.toml says)")
             sub.add_argument("--data", type=Path, metavar="DIR", help="four IDX files to use instead of the package's MNIST")
         sub.add_argument("--json", action="store_true", help="print JSON on standard output, for programs")
         sub.set_defaults(run=run)
@@ -46,7 +48,7 @@ def parser() -> argparse.ArgumentParser:
     command("devices", commands.devices, "list the OpenCL devices that can train", model=False)
     command("show", commands.show, "show a net's layers, its kernels, what lost, and where everything lies in memory")
     command("emit", commands.emit, "write the net as Z80 assembly to build/NAME/asm/")
-    tape = command("tape", commands.tape, "make a tape that a 48K Spectrum loads: build/NAME/NAME.tap")
+    tape = command("tape", commands.tape, "make a tape that a Spectrum loads: build/NAME/NAME.tap")
     tape.add_argument(
         "--format",
         nargs="+",

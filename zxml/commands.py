@@ -13,7 +13,7 @@ from pathlib import Path
 from zxml import bench as benchmark
 from zxml import ir, lessons, plots, published
 from zxml.browser import FOLDER_VARIABLE, serve
-from zxml.cassette import BUILD, Cassette, choose_plan, emit_cassette, export_as, find_model, record
+from zxml.cassette import BUILD, Cassette, choose_plan, emit_cassette, export_as, find_model, record, target_of
 from zxml.console import track
 from zxml.data import Dataset, load
 from zxml.files import write_whole
@@ -24,8 +24,10 @@ from zxml.player import Player, tour
 from zxml.report import report as make_report
 from zxml.verify import Evidence, read_evidence
 from zxml.verify import verify as prove
+from zxml.z80gen.target import Target
 
 TASK = "mnist"
+FUSE_OPTIONS = ("--graphics-filter", "2x")
 
 
 def devices(options: argparse.Namespace) -> int:
@@ -40,12 +42,12 @@ def devices(options: argparse.Namespace) -> int:
 
 def show(options: argparse.Namespace) -> int:
     """Show a model, its plan and its memory map."""
-    model, dataset, _ = _subject(options)
-    plan = choose_plan(model, dataset)
+    model, dataset, _, target = _subject(options)
+    plan = choose_plan(model, dataset, target)
     if options.json:
         layers = [asdict(row) for row in model.ranges()]
         steps = [{"name": step.name, "kernel": step.kernel.name, "cost": formula} for step, formula, _ in plan.costs]
-        memory = [{"addr": p.addr, "nbytes": p.section.nbytes, "what": p.section.source} for p in plan.placed]
+        memory = [{"bank": p.bank, "addr": p.addr, "nbytes": p.section.nbytes, "what": p.section.source} for p in plan.placed]
         rejected = [asdict(choice) for choice in plan.rejected]
         totals = {"tstates_mean": plan.tstates_mean, "tstates_worst": plan.tstates_worst, "nbytes": plan.nbytes}
         _print_json({"name": model.name, "layers": layers, "steps": steps, **totals, "memory": memory, "rejected": rejected})
@@ -62,7 +64,8 @@ def show(options: argparse.Namespace) -> int:
 def emit(options: argparse.Namespace) -> int:
     """Write the assembly."""
     cassette = emit_cassette(*_subject(options))
-    return _done(options, cassette.folder / "asm" / "main.asm", f"{len(cassette.assembly.image):,} bytes of code and tables")
+    nbytes = sum(map(len, (cassette.assembly.image, *cassette.assembly.banks.values())))
+    return _done(options, cassette.folder / "asm" / "main.asm", f"{nbytes:,} bytes of code and tables")
 
 
 def tape(options: argparse.Namespace) -> int:
@@ -78,14 +81,14 @@ def film(options: argparse.Namespace) -> int:
     """Write an animated picture of the program."""
     cassette = record(*_subject(options))
     path = cassette.folder / "film.png"
-    write_whole(path, film_png(tour(Player(cassette.tap, cassette.assembly.symbols))))
+    write_whole(path, film_png(tour(Player(cassette.tap, cassette.assembly.symbols, target=cassette.plan.target))))
     return _done(options, path, "an animated PNG; a browser shows it")
 
 
 def verify(options: argparse.Namespace) -> int:
     """Prove the tape; 1 if anything differs."""
-    model, dataset, folder = _subject(options)
-    cassette = emit_cassette(model, dataset, folder)
+    model, dataset, folder, target = _subject(options)
+    cassette = emit_cassette(model, dataset, folder, target)
     evidence = prove(cassette, dataset, track)
     if options.json:
         _print_json(asdict(evidence))
@@ -96,12 +99,12 @@ def verify(options: argparse.Namespace) -> int:
 
 def report(options: argparse.Namespace) -> int:
     """Write the evidence and the plan as a page."""
-    model, dataset, folder = _subject(options)
+    model, dataset, folder, target = _subject(options)
     evidence = read_evidence(folder / "evidence.json")
     if options.json:
         _print_json(asdict(evidence))
         return 0
-    page = make_report(evidence, choose_plan(model, dataset))
+    page = make_report(evidence, choose_plan(model, dataset, target))
     write_whole(folder / "report.md", page)
     print(page)
     return 0
@@ -109,15 +112,17 @@ def report(options: argparse.Namespace) -> int:
 
 def run(options: argparse.Namespace) -> int:
     """Open the tape in Fuse, or in a browser if JSSpeccy is there, or say how to load it."""
-    model, dataset, folder = _subject(options)
+    model, dataset, folder, target = _subject(options)
     tap = folder / f"{model.name}.tap"
     if not tap.is_file():
-        tap = record(model, dataset, folder).tap
+        tap = record(model, dataset, folder, target).tap
     fuse = next(filter(None, map(shutil.which, ("fuse", "fuse-sdl", "fuse-gtk"))), None)
     if options.jsspeccy or (fuse is None and os.environ.get(FOLDER_VARIABLE)):
-        serve(tap, options.jsspeccy)
+        serve(tap, options.jsspeccy, machine=128 if target.banks else 48)
     elif fuse:
-        return subprocess.run([fuse, "--machine", "48", "--graphics-filter", "2x", str(tap)], check=False).returncode
+        return subprocess.run(
+            [fuse, "--machine", "128" if target.banks else "48", *FUSE_OPTIONS, str(tap)], check=False
+        ).returncode
     else:
         print(f'{tap}: open it in any Spectrum emulator, or type LOAD "" and play it to a real one (CAPS SHIFT + SPACE stops).')
         print("Fuse is not installed; with it (Debian: apt install fuse-emulator-gtk) this command starts the tape at once.")
@@ -144,10 +149,10 @@ def bench(options: argparse.Namespace) -> int:
     return 0
 
 
-def _subject(options: argparse.Namespace) -> tuple[IntegerModel, Dataset, Path]:
-    """Return the model, its dataset and the folder to write to."""
+def _subject(options: argparse.Namespace) -> tuple[IntegerModel, Dataset, Path, Target]:
+    """Return the model, its dataset, the folder to write to, and the machine."""
     model = ir.load(find_model(options.model))
-    return model, load(TASK, options.data), options.out or BUILD / model.name
+    return model, load(TASK, options.data), options.out or BUILD / model.name, target_of(model.name, options.machine)
 
 
 def _summary(evidence: Evidence, cassette: Cassette) -> str:

@@ -128,6 +128,9 @@ class TrainingSpec:
     range_penalty: float = 1.0
 
 
+MACHINES = ("48K", "128K")
+
+
 @dataclass(frozen=True)
 class ModelSpec:
     """One net: what it is called, what it learns, its seed, its budget and its parts.
@@ -135,12 +138,13 @@ class ModelSpec:
     A net has an input, a hidden layer and an output; or it is a cascade of towers, of which each but the last may answer.
     second_looks: for each exit, in order, the part of the validation pictures that go on: a tower with looks has an exit before
     these, and each tower but the last has one before the next. budget_tstates: what a classification may take on average;
-    tests hold the shipped nets to it.
+    tests hold the shipped nets to it. machine: one of MACHINES, for whose memory the net is made.
     """
 
     name: str = "mnist"
     task: str = "mnist"
     seed: int = 1
+    machine: str = "48K"
     budget_tstates: int = 69_888
     input: InputSpec = field(default_factory=InputSpec)
     hidden: HiddenSpec = field(default_factory=HiddenSpec)
@@ -225,6 +229,7 @@ def _check(spec: ModelSpec) -> None:
         f"output.units must be 2 to 255, got {output.units}": 2 <= output.units <= 255,
         f"output.weight_bits must be 2 to 8, got {output.weight_bits}": 2 <= output.weight_bits <= 8,
         f"output.sum_bits must be 8 or 16, got {output.sum_bits}": output.sum_bits in (8, 16),
+        f"machine must be {' or '.join(MACHINES)}, got {spec.machine!r}": spec.machine in MACHINES,
         f"training.epochs must be 1 or more, got {training.epochs}": training.epochs >= 1,
         f"training.batch must be a multiple of 32 from 32 to 1024, got {training.batch}": training.batch in range(32, 1025, 32),
         f"training.optimiser must be adam or sgd, got {training.optimiser!r}": training.optimiser in ("adam", "sgd"),

@@ -9,7 +9,7 @@ import hashlib
 import json
 import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from itertools import takewhile
 from pathlib import Path
 
@@ -18,18 +18,22 @@ from numpy.typing import NDArray
 
 from zxml.cassette import Cassette
 from zxml.data import Dataset
-from zxml.emulator import FRAME_TSTATES, RETURN_ADDR, Cpu, KosarevCpu, SkoolKitCpu
+from zxml.emulator import RETURN_ADDR, Cpu, KosarevCpu, SkoolKitCpu
 from zxml.errors import VerifyError
 from zxml.files import write_whole
 from zxml.ir import IntegerModel, Looks
 from zxml.reference import Answers, Values, batches, run, trace, trace_layers
 from zxml.spectrum import Spectrum
+from zxml.z80gen.assemble import Assembly
 from zxml.z80gen.kernel import Symbols
 from zxml.z80gen.picture import pack_pictures
 from zxml.z80gen.plan import Step
+from zxml.z80gen.target import BANK_ADDR, Target
 
 PICTURE_ADDR = 0x5800  # the attributes: nothing looks at the screen here
-LOOK_FRAMES, BREAK_FRAMES = 150, 20
+LOOK_FRAMES, BREAK_FRAMES, KEY_FRAMES = 150, 60, 30
+RUN_KEYS = ("r", "ENTER")
+RUN_KEYS_128K = ("SPACE", "CS 6", "ENTER", "r", "u", "n", "ENTER")  # a key for the menu, then down to 128 BASIC
 Z95 = 1.959964  # a standard normal variable lies within this of 0 in 95 of 100 cases
 
 Track = Callable[[Iterable[int], str], Iterable[int]]  # shows progress, under a title, over what it passes on
@@ -62,6 +66,7 @@ class Evidence:
 
     name: str
     seed: int
+    machine: str
     images: int
     exact_images: int
     correct: int
@@ -103,8 +108,8 @@ def verify(cassette: Cassette, dataset: Dataset, track: Track = no_track) -> Evi
     """
     pictures, labels = dataset.test_images, dataset.test_labels
     said, said_unwrapped = (run(cassette.model, pictures, wrapping) for wrapping in (True, False))
-    image, machine_faults = check_machine(cassette, said, labels)
-    cpus: tuple[Cpu, ...] = (SkoolKitCpu(cassette.assembly.org, image), KosarevCpu(cassette.assembly.org, image))
+    loaded, machine_faults = check_machine(cassette, said, labels)
+    cpus = processors(loaded, cassette.plan.target)
     runs = [measure(cpu, cassette, pictures, track) for cpu in cpus]
     planned = cassette.plan.tstates(pictures)
     verdicts = [judge(cpu, timed, cassette, pictures, said, planned) for cpu, timed in zip(cpus, runs, strict=True)]
@@ -114,6 +119,7 @@ def verify(cassette: Cassette, dataset: Dataset, track: Track = no_track) -> Evi
     evidence = Evidence(
         name=cassette.model.name,
         seed=cassette.model.seed,
+        machine=cassette.plan.target.name,
         images=len(pictures),
         exact_images=min(row.exact_images for row, _ in verdicts),
         correct=correct,
@@ -151,19 +157,31 @@ def read_evidence(path: Path) -> Evidence:
         raise VerifyError(f"{path}: not the evidence of this version ({error}); prove the tape anew") from error
 
 
-def check_machine(cassette: Cassette, said: Answers, labels: NDArray[np.uint8]) -> tuple[bytes, dict[str, str]]:
+def processors(assembly: Assembly, target: Target) -> tuple[Cpu, ...]:
+    """Return the processors with the code in their memory."""
+    banks = assembly.banks if target.banks else None
+    return (
+        SkoolKitCpu(assembly.org, assembly.image, banks=banks),
+        KosarevCpu(assembly.org, assembly.image, banks=banks),
+    )
+
+
+def check_machine(cassette: Cassette, said: Answers, labels: NDArray[np.uint8]) -> tuple[Assembly, dict[str, str]]:
     """Load the tape through the ROM, watch the program, press BREAK, run it again.
 
-    Returns the image as the Spectrum holds it after loading, and what went wrong, by "load", "program" or "break".
+    Returns the code as the Spectrum holds it after loading, and what went wrong, by "load", "program" or "break".
     """
-    assembly, faults = cassette.assembly, {}
-    spectrum = Spectrum(cassette.tap)
+    assembly, target, faults = cassette.assembly, cassette.plan.target, {}
+    spectrum = Spectrum(cassette.tap, target=target)
     image = bytes(spectrum.memory[assembly.org : assembly.org + len(assembly.image)])
-    if image != assembly.image:
-        where = next(i for i, (got, want) in enumerate(zip(image, assembly.image, strict=True)) if got != want)
-        faults["load"] = f"the tape loads another byte than was assembled at {assembly.org + where:#06x}; make the tape anew"
+    banks = {bank: spectrum.bank(bank)[: len(values)] for bank, values in assembly.banks.items()}
+    wanted = [(assembly.org, image, assembly.image), *((BANK_ADDR, banks[n], assembly.banks[n]) for n in banks)]
+    for addr, got, want in wanted:
+        if got != want:
+            where = next(i for i, (byte, other) in enumerate(zip(got, want, strict=True)) if byte != other)
+            faults["load"] = f"the tape loads another byte than was assembled at {addr + where:#06x}; make the tape anew"
     right = said.digits == labels
-    thinking = cassette.plan.tstates_worst // FRAME_TSTATES  # frames that the program may be busy, when keys wait
+    thinking = cassette.plan.tstates_worst // target.frame_tstates  # frames that the program may be busy, when keys wait
     for attempt in ("", " when run again"):
         spectrum.run(LOOK_FRAMES)
         if not spectrum.memory[assembly.symbols["app_shown"]]:
@@ -177,8 +195,10 @@ def check_machine(cassette: Cassette, said: Answers, labels: NDArray[np.uint8]) 
         if not spectrum.has_report_ok():
             faults["break"] = f"BREAK{attempt} does not lead to BASIC's 0 OK; the last line reads {spectrum.text()[-1]!r}"
             break
-        spectrum.press("r", "ENTER")
-    return image, faults
+        for key in RUN_KEYS_128K if target.banks else RUN_KEYS:
+            spectrum.press(key)
+            spectrum.run(KEY_FRAMES)
+    return replace(assembly, image=image, banks=banks), faults
 
 
 def measure(cpu: Cpu, cassette: Cassette, pictures: NDArray[np.uint8], track: Track = no_track) -> Run:

@@ -1,9 +1,10 @@
-"""Snapshots of a 48K Spectrum, .sna and .z80: the machine as it is, for emulators that need not wait for a tape."""
+"""Snapshots of a Spectrum, .sna and .z80: the machine as it is, for emulators that need not wait for a tape."""
 
 from __future__ import annotations
 
 import struct
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
 from skoolkit.snapshot import Z80
 
@@ -18,35 +19,52 @@ HIGHEST = dict.fromkeys(BYTE_REGISTERS, 0xFF) | dict.fromkeys(WORD_REGISTERS, 0x
 REGISTERS = tuple(HIGHEST)  # what a snapshot must know; ^ marks the alternate ones, IFF is 1 while interrupts are on
 
 
-def sna_bytes(memory: bytes | bytearray, registers: Mapping[str, int], border: int) -> bytes:
+@dataclass(frozen=True)
+class Paged:
+    """What a 128K has besides: its eight banks, 16,384 bytes each, and what its paging port was told."""
+
+    banks: Sequence[bytes]
+    paging: int
+
+
+def sna_bytes(memory: bytes | bytearray, registers: Mapping[str, int], border: int, paged: Paged | None = None) -> bytes:
     """Return a .sna file of 64K of memory, REGISTERS and the border's colour; raise ZxmlError for what cannot be.
 
-    The format keeps PC on the machine's stack, two bytes below SP.
+    The format keeps the PC of a 48K on the machine's stack, two bytes below SP.
     Source: Sinclair FAQ, "SNA format".
     """
     _check(memory, registers, border)
+    if paged:
+        seen = paged.paging % len(paged.banks)
+        others = (bank for number, bank in enumerate(paged.banks) if number not in (5, 2, seen))
+        more = struct.pack("<H2B", registers["PC"], paged.paging, 0)
+        return _sna_header(registers, registers["SP"], border) + memory[RAM_ADDR:] + more + b"".join(others)
     at = registers
     stack_addr = at["SP"] - 2
     if not RAM_ADDR <= stack_addr < MEMORY_BYTES - 1:
         raise ZxmlError(f"snapshot: .sna keeps PC at SP - 2, in {RAM_ADDR} to 65534, and SP is {at['SP']}; use .z80")
     ram = bytearray(memory[RAM_ADDR:])
     struct.pack_into("<H", ram, stack_addr - RAM_ADDR, at["PC"])
-    header = (
+    return _sna_header(at, stack_addr, border) + bytes(ram)
+
+
+def _sna_header(at: Mapping[str, int], stack_addr: int, border: int) -> bytes:
+    return (
         struct.pack("<B3H", at["I"], at["^HL"], at["^DE"], at["^BC"])
         + struct.pack("<2B", at["^F"], at["^A"])
         + struct.pack("<5H", at["HL"], at["DE"], at["BC"], at["IY"], at["IX"])
         + struct.pack("<4B", INTERRUPTS_ON * at["IFF"], at["R"], at["F"], at["A"])
         + struct.pack("<H2B", stack_addr, at["IM"], border)
     )
-    return header + bytes(ram)
 
 
-def z80_bytes(memory: bytes | bytearray, registers: Mapping[str, int], border: int) -> bytes:
+def z80_bytes(memory: bytes | bytearray, registers: Mapping[str, int], border: int, paged: Paged | None = None) -> bytes:
     """Return a .z80 file, version 3, of 64K of memory, REGISTERS and the border's colour; raise ZxmlError as sna_bytes does."""
     _check(memory, registers, border)
-    snapshot = Z80(ram=list(memory[RAM_ADDR:]))
+    snapshot = Z80(ram=[list(bank) for bank in paged.banks] if paged else list(memory[RAM_ADDR:]))
     pairs = [f"{name}={registers[name]}" for name in (*BYTE_REGISTERS, *WORD_REGISTERS)]
     state = [f"iff={registers['IFF']}", f"im={registers['IM']}", f"border={border}", "tstates=0"]
+    state += [f"7ffd={paged.paging}"] if paged else []
     snapshot.set_registers_and_state(pairs, state)
     return bytes(snapshot.data())
 
