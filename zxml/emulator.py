@@ -151,7 +151,7 @@ class KosarevCpu:
         if banks is not None:
             self._banks = {bank: values.ljust(BANK_NBYTES, b"\0") for bank, values in banks.items()}
             self._bank = 0
-            self.write(BANK_ADDR, self._banks.get(0, bytes(BANK_NBYTES)))
+            self.write(BANK_ADDR, banks.get(0, b""))
             self._machine.set_output_callback(self._page)
 
     def _page(self, port: int, value: int) -> None:

@@ -7,7 +7,7 @@ OTHER_BANK:     equ 20          ; any other
 ; load_banks - load the banks, if this machine has them and lets them be selected
 ; Out        bc = 1 if they are loaded; 0 if there are none, and banks_missing = 1
 ; Clobbers   af de hl ix af'
-; Bytes      91                 (with banks_missing and select_bank)
+; Bytes      92                 (with banks_missing and select_bank)
 ; Needs      bank_list: what selects a bank, then its length, a word, for each; then 0
 ; Writes     SYS_BANKM, so that BASIC knows which bank is selected: the home bank
 load_banks:

@@ -99,7 +99,7 @@ def _bank_file(bank: int) -> str:
 def _bank(plan: Plan, bank: int) -> str:
     writer = AsmWriter()
     writer.comment(f"bank {bank}: these bytes follow those of the file before, and are loaded into the bank")
-    writer.op(f"org  {BANK_ADDR}")
+    writer.op(f"org {BANK_ADDR}")
     _write_sections(writer, [placed for placed in plan.placed if placed.bank == bank])
     return writer.text()
 
@@ -203,7 +203,10 @@ def _label_step(writer: AsmWriter, plan: Plan, number: int) -> None:
 def _write_calls(writer: AsmWriter, plan: Plan, number: int) -> None:
     """Write the code that runs a step, and what follows it if it is an exit."""
     step, selected = plan.steps[number], all_selections(plan.steps)
-    for line in (*(select_bank(selected[number]) if number in selected else ()), *step.kernel.calls(step.part)):
+    if number in selected:
+        for line in select_bank(selected[number]):
+            writer.op(line, f"bank {selected[number]}")
+    for line in step.kernel.calls(step.part):
         writer.op(line)
     if step.is_exit:
         writer.label(f"classify_{number}_exit", "carry: the answer is given, a = digit")

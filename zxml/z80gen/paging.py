@@ -29,7 +29,7 @@ def select_bank(bank: int) -> tuple[str, ...]:
 
     Source: the Spectrum 128's ROM 0, which writes BANKM (0x5B5C) before the port, too.
     """
-    return f"ld   a, {ROM_48K + bank}", f"ld   ({BANKM_ADDR}), a", f"ld   bc, {PAGING_PORT:#06X}", "out  (c), a"
+    return f"ld a, {ROM_48K + bank}", f"ld ({BANKM_ADDR}), a", f"ld bc, {PAGING_PORT}", "out (c), a"
 
 
 def selections(steps: Sequence[Step], looked: Mapping[int, Sequence[int]]) -> dict[int, int]:
@@ -63,8 +63,7 @@ def _runs(count: int, looked: Mapping[int, Sequence[int]]) -> Iterator[int]:
 
 
 def arrangements(steps: tuple[Step, ...], target: Target, sections: Sections) -> Iterator[tuple[Step, ...]]:
-    """Yield the steps with more and more of the last of them in banks, first with none; sections: all that the steps need."""
-    yield steps
+    """Yield the steps with more and more of the last of them in banks; sections: all that the steps need."""
     arranged, free = steps, groups(steps) if target.banks else []
     for group in reversed(free):
         trials = {bank: _move(arranged, group, bank) for bank in target.banks}

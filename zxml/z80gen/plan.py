@@ -222,8 +222,12 @@ def plan(model: IntegerModel, pictures: Pictures, program: Program = NO_PROGRAM,
 
 def _place(chain: tuple[Step, ...], program: Program, target: Target) -> tuple[tuple[Step, ...], tuple[Placed, ...]]:
     """Return the steps, with as few of them in banks as can be, and everything at its place; raise PlanError if none fits."""
-    missing = PlanError()
-    for steps in arrangements(chain, target, sections_of(chain, NO_PROGRAM)):
+    sections = sections_of(chain, program)
+    try:
+        return chain, place(sections, target.flat, program.nbytes)
+    except PlanError as error:
+        missing = error
+    for steps in arrangements(chain, target, sections):
         try:
             return steps, place(sections_of(steps, program), target, program.nbytes, banks_of(steps))
         except PlanError as error:

@@ -25,7 +25,7 @@ PICTURE_NBYTES = ((430, 340), (300, 240), (180, 150))  # room for the gallery's 
 PROGRAM_NBYTES = 3959  # what else lies at the start of the image at most: code, texts, the pictures' true digits
 TIMING_NBYTES = 107  # in fast RAM, since it counts T-states
 NORMALISE_NBYTES = 807  # there too, since drawings are read while they are drawn
-BANKS_NBYTES, BANK_NBYTES = 92, 3  # on machines that have banks: to load them, and more for each
+BANKS_NBYTES, BANK_NBYTES = 93, 3  # on machines that have banks: to load them, and more for each
 MEMORY_NBYTES = 173  # and one a picture of the gallery
 
 SOURCES = (

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 BANK_ADDR, BANK_END_ADDR = 0xC000, 0xFFFF  # where a bank is seen, and one past the last byte of it that is used
 
@@ -23,6 +23,11 @@ class Target:
     frame_tstates: int
     clock_hz: int
     banks: tuple[int, ...] = ()
+
+    @property
+    def flat(self) -> Target:
+        """The same machine with the same bank there all the time."""
+        return replace(self, end_addr=BANK_END_ADDR, banks=())
 
 
 # The last byte of RAM stays unused: an end of 0x10000 reads as 0 in assemblers and loaders.
