@@ -17,6 +17,8 @@ from zxml.data import load
 from zxml.files import product_folder
 from zxml.spectrum import Spectrum, png, read_text
 from zxml.z80gen.snapshot import REGISTERS, sna_bytes, z80_bytes
+from zxml.z80gen.tape import NO_BANKS
+from zxml.z80gen.target import SPECTRUM_128K
 from zxml.z80gen.tzx import tzx_bytes
 from zxml.z80gen.wav import wav_bytes
 
@@ -107,6 +109,27 @@ def test_a_128_loads_the_tape_from_its_menu(tap: Path, tmp_path: Path, machine: 
         fuse.wait_picture(pictures[0])
         fuse.hold(*BREAK)
         fuse.wait_text(23, OK)
+
+
+@pytest.mark.parametrize("machine", ["128", "plus2"])
+def test_a_128_loads_what_lies_in_banks(tmp_path: Path, machine: str) -> None:
+    model = ir.load(product_folder("models") / "frame.npz")
+    cassette = record(model, load("mnist"), tmp_path / "frame", SPECTRUM_128K)
+    assert len(cassette.plan.banks) > 1
+    spectrum = Spectrum(cassette.tap, target=SPECTRUM_128K)
+    spectrum.run(FIRST_FRAMES)
+    with Fuse(tmp_path, cassette.tap, machine) as fuse:
+        fuse.wait_picture(png_picture(spectrum.png(1)))
+        fuse.hold("d")
+        fuse.wait_text(19, "nothing yet")
+        fuse.hold(*BREAK)
+        fuse.wait_text(23, "0 OK, 60:1")
+
+
+def test_a_48_says_that_it_has_no_banks(tmp_path: Path) -> None:
+    cassette = record(ir.load(product_folder("models") / "frame.npz"), load("mnist"), tmp_path / "frame", SPECTRUM_128K)
+    with Fuse(tmp_path, cassette.tap) as fuse:
+        fuse.wait_text(0, NO_BANKS)
 
 
 @pytest.mark.parametrize("machine", ["128", "plus2"])

@@ -10,10 +10,11 @@ from tempfile import TemporaryDirectory
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, given, reject, settings
 
 from tests.feature_nets import cascades, hidden_cascade, looks_nets, two_nets, with_looks
 from tests.nets import extreme_pictures, random_pictures
+from tests.pasmo import pasmo_bytes
 from tests.test_looks import check
 from zxml.emulator import call
 from zxml.errors import PlanError
@@ -32,7 +33,7 @@ from zxml.z80gen.plan import Plan, Program, plan
 from zxml.z80gen.target import BANK_ADDR, BANK_END_ADDR, SPECTRUM_48K, SPECTRUM_128K
 
 PICTURES = np.concatenate([extreme_pictures()[:6], random_pictures(3, 6)])
-FILLS = (0x3C00, 0x3000, 0x2000, 0)  # bytes of common memory that the program takes, from so many that no table has room
+FILLS = (0x3C00, 0x3000, 0x2000)  # bytes of common memory that the program takes, from so many that no table has room
 SETTINGS = settings(max_examples=3, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 
 
@@ -43,11 +44,18 @@ def filling(nbytes: int) -> Program:
 
 
 def crowded(model: IntegerModel) -> Plan:
-    """Return the plan of a model beside the greatest program of FILLS that leaves it room."""
+    """Return the plan of a model beside the greatest program of FILLS that leaves it room, or beside none.
+
+    Rejects a model that fits neither machine.
+    """
     for nbytes in FILLS:
         with contextlib.suppress(PlanError):
             return plan(model, PICTURES, filling(nbytes), SPECTRUM_128K)
-    raise PlanError(model.name)
+    with contextlib.suppress(PlanError):
+        return plan(model, PICTURES, target=SPECTRUM_128K)
+    with pytest.raises(PlanError, match="does not fit a 48K"):
+        plan(model, PICTURES)
+    return reject()
 
 
 def assembled(chosen: Plan) -> Assembly:
@@ -141,6 +149,20 @@ def test_a_selection_takes_the_time_that_is_planned() -> None:
     first = PICTURES[:1]
     selections = {SELECT_TSTATES * n for n in range(1, len(chosen.steps) + 1)}
     assert int(chosen.tstates(first)[0] - home.tstates(first)[0]) in selections
+
+
+@pytest.mark.slow
+def test_pasmo_makes_the_same_bytes_of_the_bank_that_comes_last(tmp_path: Path) -> None:
+    chosen = crowded(two_nets(4))
+    assembly = build(chosen, tmp_path)
+    main = tmp_path / "main.asm"
+    lines = main.read_text().splitlines(keepends=True)
+    for bank, values in assembly.banks.items():  # pasmo keeps one byte for each address
+        last = [line for line in lines if f"bank_{bank}." in line]
+        main.write_text("".join([*(line for line in lines if line not in last), *last]))
+        made = pasmo_bytes(main)
+        assert made[: len(assembly.image)] == assembly.image
+        assert made[BANK_ADDR - assembly.org :][: len(values)] == values
 
 
 def test_each_format_is_one_whose_buffers_are_named_or_a_line() -> None:

@@ -17,7 +17,7 @@ from zxml.files import check_writable, product_folder
 from zxml.gpu import device
 from zxml.learn import command as learn_command
 from zxml.learn.seed import command as seed_command
-from zxml.spec import ModelSpec, default_spec_path, read_spec
+from zxml.spec import MACHINES, ModelSpec, default_spec_path, read_spec
 from zxml.trials import train_best
 
 if TYPE_CHECKING:
@@ -148,6 +148,7 @@ def choose_specs(options: argparse.Namespace) -> list[ModelSpec]:
 def as_text(trained: Trained, path: Path, spec: ModelSpec) -> str:
     """Return the result for a reader, with what to do next."""
     next_model = spec.name if path == Path("build") / spec.name / "model.npz" else path
+    machine = "" if spec.machine == MACHINES[0] else f" --machine {spec.machine}"
     ended = "; ended early by Ctrl-C" if trained.stopped else ""
     return "\n".join(
         [
@@ -155,7 +156,7 @@ def as_text(trained: Trained, path: Path, spec: ModelSpec) -> str:
             "",
             f"validation accuracy {trained.accuracy:.2%}, from epoch {trained.epoch} of {spec.epochs}, "
             f"after {trained.seconds:.0f} s{ended}",
-            f"model in {path}; next: python -m zxml tape {next_model}",
+            f"model in {path}; next: python -m zxml tape {next_model}{machine}",
         ]
     )
 
