@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import io
+import re
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -23,6 +24,7 @@ from zxml.cli import main
 from zxml.data import Dataset
 from zxml.emulator import call
 from zxml.errors import PlanError, SpecError
+from zxml.player import DIGITS, Player
 from zxml.reference import run
 from zxml.report import report
 from zxml.spec import read_spec
@@ -35,6 +37,7 @@ from zxml.z80gen.target import BANK_ADDR, SPECTRUM_48K, SPECTRUM_128K
 PICTURES = np.concatenate([extreme_pictures(), random_pictures(5, 12)])
 MODEL = hidden_cascade(1, gap=300, units=60)
 BASIC_ADDR, DRAWING_ADDR, EDITING_NBYTES = 0x5CCB, 0x5E00, 48
+SHOWN_WITHIN = 250  # T-states of a net that takes a frame: in some frames the ROM looks for a keypad
 REPORT_ADDR = 0x1303  # of the 48K ROM: BASIC has a report
 ERR_NR_ADDR, TAPE_ERROR = 23610, 26  # one less than the number of R Tape loading error
 LOAD = "j SS+p SS+p ENTER PC=1541"  # LOAD "", up to the ROM's routine for it
@@ -178,3 +181,17 @@ def test_the_machine_is_the_options_or_the_specs_or_a_48k(tmp_path: Path, capsys
     with pytest.raises(SystemExit):
         main(["tape", "mnist", "--machine", "64K"])
     assert "48K" in capsys.readouterr().err
+
+
+def test_the_program_reads_drawings_and_tells_the_time_of_its_own_clock(cassette: Cassette) -> None:
+    machine = Player(cassette.tap, cassette.assembly.symbols, target=SPECTRUM_128K)
+    machine.run(30)
+    shown = re.match(r"time +([\d.]+) ms +([\d,]+) T-states", machine.text()[21])
+    assert shown
+    tstates = int(shown[2].replace(",", ""))
+    assert abs(tstates - int(cassette.plan.tstates(PICTURES[:1])[0])) <= SHOWN_WITHIN
+    assert float(shown[1]) == pytest.approx(1000 * tstates / SPECTRUM_128K.clock_hz, abs=0.1)
+    machine.enter("d")
+    machine.draw(DIGITS[1])
+    assert machine.text()[19].startswith(("it reads", "not sure"))
+    assert machine.paging == ROM_48K

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from zxml import ir
-from zxml.cassette import record
+from zxml.cassette import record, target_of
 from zxml.cli import main
 from zxml.data import load
 from zxml.files import product_folder
@@ -27,7 +27,8 @@ SHIPPED = sorted(path.stem for path in product_folder("models").glob("*.npz"))
 @pytest.mark.parametrize("name", SHIPPED)
 def test_each_shipped_net_is_exact_keeps_its_budget_and_is_as_the_readme_says(name: str, tmp_path: Path) -> None:
     dataset = load("mnist")
-    evidence = verify(record(ir.load(product_folder("models") / f"{name}.npz"), dataset, tmp_path), dataset)
+    model = ir.load(product_folder("models") / f"{name}.npz")
+    evidence = verify(record(model, dataset, tmp_path, target_of(name)), dataset)
     assert evidence.differences == ()
     assert evidence.images == evidence.exact_images == 10_000
     assert evidence.loads_through_rom

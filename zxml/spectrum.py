@@ -22,7 +22,7 @@ from zxml.paged import SeenMemory
 from zxml.z80gen.target import SPECTRUM_48K, Target
 
 FRAME_TSTATES = SPECTRUM_48K.frame_tstates
-LOAD_SECONDS = 600  # of the Spectrum's own time; a tape that fills its 48K plays for about 300
+LOAD_SECONDS = 600  # of the Spectrum's own time; a tape that fills 48K plays for about 300, one with three banks for 450
 PRESS_FRAMES = 4  # a key is down and then up this long: the ROM looks once a frame
 SCREEN_ADDR = 0x4000
 FONT_ADDR = 0x3D00
