@@ -27,12 +27,12 @@ from zxml.errors import PlanError, SpecError
 from zxml.player import DIGITS, Player
 from zxml.reference import run
 from zxml.report import report
-from zxml.spec import read_spec
+from zxml.spec import MACHINES, read_spec
 from zxml.spectrum import Spectrum, read_text
 from zxml.verify import processors, verify
 from zxml.z80gen.paging import BANKM_ADDR, ROM_48K
 from zxml.z80gen.tape import NO_BANKS, tape_bytes
-from zxml.z80gen.target import BANK_ADDR, SPECTRUM_48K, SPECTRUM_128K
+from zxml.z80gen.target import BANK_ADDR, SPECTRUM_48K, SPECTRUM_128K, TARGETS
 
 PICTURES = np.concatenate([extreme_pictures(), random_pictures(5, 12)])
 MODEL = hidden_cascade(1, gap=300, units=60)
@@ -170,6 +170,7 @@ def test_what_does_not_fit_a_48k_is_said_to_fit_a_128k() -> None:
 
 
 def test_the_machine_is_the_options_or_the_specs_or_a_48k(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert (*TARGETS,) == MACHINES
     assert target_of("mnist") is target_of("a net of one's own") is SPECTRUM_48K
     assert target_of("mnist", "128K") is SPECTRUM_128K
     spec = tmp_path / "net.toml"

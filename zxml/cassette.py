@@ -11,7 +11,7 @@ from zxml.errors import PlanError, SpecError
 from zxml.files import product_folder, write_whole
 from zxml.ir import IntegerModel
 from zxml.reference import run
-from zxml.spec import read_spec
+from zxml.spec import MACHINES, read_spec
 from zxml.spectrum import Spectrum
 from zxml.z80gen.assemble import Assembly
 from zxml.z80gen.emit import build
@@ -26,7 +26,6 @@ from zxml.z80gen.wav import wav_bytes
 
 BUILD = Path("build")
 FORMATS = ("tap", "tzx", "wav", "sna", "z80")
-DEFAULT_MACHINE = "48K"
 SAMPLE_PICTURES = 1000  # validation pictures on which the planner compares kernels
 
 
@@ -57,7 +56,7 @@ def find_model(text: str) -> Path:
 def target_of(name: str, machine: str | None = None) -> Target:
     """Return the machine asked for, a key of TARGETS, else that of the shipped spec of a net's name, else a 48K."""
     spec = product_folder("models") / f"{name}.toml"
-    return TARGETS[machine or (read_spec(spec).machine if spec.is_file() else DEFAULT_MACHINE)]
+    return TARGETS[machine or (read_spec(spec).machine if spec.is_file() else MACHINES[0])]
 
 
 def choose_plan(model: IntegerModel, dataset: Dataset, target: Target = SPECTRUM_48K) -> Plan:
