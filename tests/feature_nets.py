@@ -225,6 +225,14 @@ def with_looks(model: IntegerModel, gap: int | None = None, shifts: tuple[tuple[
     return IntegerModel(f"looks{model.seed}", model.seed, (*layers, Looks("looks", again, shifts), digit))
 
 
+def with_more_looks(model: IntegerModel, gap: int, shifts: tuple[tuple[int, int], ...] = CROSS[2:]) -> IntegerModel:
+    """Return a model that ends with looks with a second round of them, where the scores still lead by less than a gap."""
+    *layers, looks, digit = model.layers
+    assert isinstance(looks, Looks)
+    more = (looks, Exit("doubt", gap, looks.name), Looks("more_looks", looks.again, shifts), digit)
+    return IntegerModel(f"more{model.seed}", model.seed, (*layers, *more))
+
+
 def two_nets(seed: int, gap: int = 60, density: float = 0.2, hidden: bool = False, filters: int = 8) -> IntegerModel:
     """Return a quick net, and a sharp one with a front of its own for where the quick one leaves a doubt."""
     quick = (*random_front(seed, density=density), *random_quick(seed + 1, 81), Exit("sure", gap, "picture"))
@@ -235,18 +243,22 @@ def two_nets(seed: int, gap: int = 60, density: float = 0.2, hidden: bool = Fals
 
 @st.composite
 def looks_nets(draw: st.DrawFn) -> IntegerModel:
-    """Draw a net with further looks: one on pixels, one on codes, or a cascade of two."""
+    """Draw a net with further looks, in one or two rounds: one on pixels, one on codes, or a cascade of two."""
     seed, density = draw(st.integers(0, 2**32 - 10)), draw(st.sampled_from([0.0, 0.1, 0.4]))
-    kind = draw(st.sampled_from(["pixels", "codes", "two"]))
+    kind = draw(st.sampled_from(["pixels", "codes", "two", "shared"]))
     if kind == "pixels":
         rows, classes = 2 * draw(st.integers(1, 12)), draw(st.integers(2, 12))
         model = random_model(seed, rows=rows, top=draw(st.integers(0, 28 - rows)), classes=classes)
     elif kind == "codes":
         layers = (*random_front(seed, density=density), *random_quick(seed + 1, 81, classes=draw(st.integers(2, 10))))
         model = IntegerModel(f"codes{seed}", seed, (*layers, ArgMax("digit")))
+    elif kind == "shared":
+        model = shared_net(seed, draw(st.integers(1, 9)), draw(st.integers(2, 20)), gap=draw(st.sampled_from([0, 60, 20_000])))
     else:
         gap, hidden = draw(st.sampled_from([0, 60, 20_000])), draw(st.booleans())
         model = two_nets(seed, gap, density, hidden, draw(st.sampled_from([8, 16])))
     steps = st.integers(-1, 1)
     shifts = draw(st.lists(st.tuples(steps, steps), min_size=1, max_size=4))
-    return with_looks(model, draw(st.sampled_from([None, 0, 30, 20_000])), tuple(shifts))
+    looked = with_looks(model, draw(st.sampled_from([None, 0, 30, 20_000])), tuple(shifts))
+    more = draw(st.sampled_from([None, 0, 90, 20_000]))
+    return looked if more is None else with_more_looks(looked, more, ((draw(steps), draw(steps)),))

@@ -11,7 +11,7 @@ from hypothesis import HealthCheck, given, settings
 from numpy.typing import NDArray
 
 from tests.contracts import assert_kept, read_contracts
-from tests.feature_nets import CROSS, looks_nets, two_nets, with_looks
+from tests.feature_nets import CROSS, looks_nets, shared_net, two_nets, with_looks, with_more_looks
 from tests.kernels_alone import KEPT
 from tests.nets import extreme_pictures, random_model, random_pictures
 from tests.pasmo import pasmo_bytes
@@ -90,6 +90,14 @@ def test_many_random_nets_with_looks_are_exact_in_two_processors(model: IntegerM
 def test_a_cascade_with_looks_is_exact_at_every_exit(hidden: bool) -> None:
     model = cascade(hidden=hidden)
     assert set(run(model, PICTURES).exits) == {0, 1, 2}
+    check_both(model, PICTURES)
+
+
+@pytest.mark.parametrize(("seed", "ways_out"), [(4, {0, 1, 3}), (7, {0, 2, 3})])
+def test_a_layer_on_shared_codes_looks_again_in_two_rounds_and_is_exact_at_every_exit(seed: int, ways_out: set[int]) -> None:
+    model = with_more_looks(with_looks(shared_net(seed, units=12), 0, CROSS[:2]), 0)
+    model = choose_gaps(model, PICTURES, (0.8, 0.5, 0.3))
+    assert set(run(model, PICTURES).exits) == ways_out
     check_both(model, PICTURES)
 
 

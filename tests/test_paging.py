@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, reject, settings
 
-from tests.feature_nets import cascades, hidden_cascade, looks_nets, two_nets, with_looks
+from tests.feature_nets import CROSS, cascades, hidden_cascade, looks_nets, shared_net, two_nets, with_looks, with_more_looks
 from tests.nets import extreme_pictures, random_pictures
 from tests.pasmo import pasmo_bytes
 from tests.test_looks import check
@@ -98,7 +98,13 @@ def test_a_cascade_with_looks_selects_its_banks_at_every_look_and_exit(hidden: b
     assert set(run(model, PICTURES).exits) == {0, 1, 2}
     chosen = check_both(model)
     assert len(chosen.banks) > 1
-    assert len(planning.all_selections(chosen.steps)) > len(chosen.banks)
+    assert len(planning.all_selections(chosen.steps)) >= len(chosen.banks)
+
+
+def test_looks_that_leave_steps_out_select_the_banks_of_those_they_run() -> None:
+    model = with_more_looks(with_looks(shared_net(4, units=40), 0, CROSS[:2]), 0)
+    chosen = check_both(choose_gaps(model, PICTURES, (0.8, 0.5, 0.3)))
+    assert planning.all_selections(chosen.steps)
 
 
 @given(cascades() | looks_nets())

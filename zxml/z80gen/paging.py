@@ -38,20 +38,12 @@ def selections(steps: Sequence[Step], looked: Mapping[int, Sequence[int]]) -> di
     A step that may end the classification finds the home bank. looked: of each step of further looks, by its number, the steps
     that these run again.
     """
-    found: dict[int, int] = {}
-    while missing := {number: bank for number, bank in _wrong(steps, looked, found) if number not in found}:
-        found |= missing
-    return found
-
-
-def _wrong(steps: Sequence[Step], looked: Mapping[int, Sequence[int]], found: Mapping[int, int]) -> Iterator[tuple[int, int]]:
-    """Yield each step that another bank may be selected for than the one it wants, and that."""
-    selected = HOME_BANK
+    found, selected = dict[int, int](), HOME_BANK
     for number in _runs(len(steps), looked):
         wanted = HOME_BANK if steps[number].is_exit or number == len(steps) - 1 else steps[number].bank
         if wanted not in (None, selected):
-            yield number, wanted
-        selected = found.get(number, selected)
+            found[number] = selected = wanted
+    return found
 
 
 def _runs(count: int, looked: Mapping[int, Sequence[int]]) -> Iterator[int]:
