@@ -41,14 +41,20 @@ def emit(plan: Plan, folder: Path) -> Path:
     for section in sections:
         generated |= {name: write() for name, write in section.generated.items()}
     files = {name: f"; {LICENCE}\n{text}" for name, text in generated.items()}
-    for source in [*plan.program.sources, *(section.source for section in sections)]:
-        name = Path(source).name
-        if name not in generated:
-            files[name] = (product_folder("asm") / f"{source}.asm").read_text(encoding="utf-8")
+    for source in plan.program.sources:
+        if Path(source).name not in generated:
+            files[Path(source).name] = _hand_written(source)
+    for section in sections:
+        if Path(section.source).name not in generated:
+            files[Path(section.source).name] = section.rename(_hand_written(section.file or section.source))
     _clear(folder)
     for name, text in files.items():
         write_whole(folder / f"{name}.asm", text)
     return folder / "main.asm"
+
+
+def _hand_written(source: str) -> str:
+    return (product_folder("asm") / f"{source}.asm").read_text(encoding="utf-8")
 
 
 def build(plan: Plan, folder: Path) -> Assembly:

@@ -32,7 +32,8 @@ class Section:
     align: its address is a multiple of this; at: its address, if only one will do;
     generated: what writes the text of each generated file, by name without the ending; only the chosen plan's are written;
     has_constant: its address is the constant SOURCE_at, too, which other constants may be made of before the label is reached;
-    is_common: more than the kernels that name it use it, so it must lie where it is always seen.
+    is_common: more than the kernels that name it use it, so it must lie where it is always seen;
+    file: of a renamed copy of a hand-written file, that file; rename: what makes the copy's text of the file's.
     """
 
     source: str
@@ -43,6 +44,8 @@ class Section:
     generated: Mapping[str, Callable[[], str]] = field(default_factory=dict)
     has_constant: bool = False
     is_common: bool = False
+    file: str = ""
+    rename: Callable[[str], str] = str
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,6 +67,7 @@ class Kernel:
 
     kinds: the layers it computes, in order; takes, gives: what it reads and leaves, which must match its neighbours'.
     keeps: what it leaves of layers before its last, by their place in kinds, for layers after an Exit that go on from them.
+    prefix: what the names of its labels, constants and files start with, if two nets of a cascade may use such kernels.
     calls(part): lines of 3 bytes each, such as `call edge_sum`, that the program is to run, in order; the first is entered with
     the picture's address in hl if takes is "picture". A kernel of an Exit ends with carry set where the answer is given.
     fits(part): None, or the reason why it cannot compute these layers.
@@ -85,6 +89,7 @@ class Kernel:
     sections: Callable[[Part], tuple[Section, ...]]
     read: Callable[[bytes, Symbols, Part], Values]
     keeps: Mapping[int, str] = field(default_factory=dict)
+    prefix: str = ""
 
     @property
     def takes_line(self) -> bool:

@@ -17,6 +17,7 @@ from zxml.z80gen.kernel import Kernel, Part, Place, Section, Values
 from zxml.z80gen.kernels import KERNELS
 from zxml.z80gen.memory import Placed, place
 from zxml.z80gen.paging import SELECT_NBYTES, SELECT_TSTATES, arrangements, banks_of, selections
+from zxml.z80gen.renaming import with_own_names
 from zxml.z80gen.target import SPECTRUM_48K, Target
 
 RET_TSTATES, LEAVE_TSTATES, STAY_TSTATES = 10, 11, 5  # classify's own: ret; ret c, taken and not
@@ -201,7 +202,7 @@ def plan(model: IntegerModel, pictures: Pictures, program: Program = NO_PROGRAM,
     too_large: list[Rejected] = []
     plans = []
     seen = Trace(model.layers, pictures.astype(np.int64))
-    for chain in _chains(model, rejected):
+    for chain in map(with_own_names, _chains(model, rejected)):
         name = " + ".join(step.kernel.name for step in chain)
         try:
             steps, placed = _place(chain, program, target)

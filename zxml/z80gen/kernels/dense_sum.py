@@ -175,4 +175,5 @@ def dense_sum(batch: int) -> Kernel:
         constants=partial(_constants, batch),
         sections=partial(_sections, batch),
         read=_read,
+        prefix="dense",
     )

@@ -291,4 +291,5 @@ def hidden_bits(name: str, batch: int) -> Kernel:
         constants=partial(_constants, form),
         sections=partial(_sections, form),
         read=_read,
+        prefix="hidden",
     )

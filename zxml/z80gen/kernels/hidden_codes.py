@@ -287,4 +287,5 @@ def hidden_codes(name: str, codes: int, batch: int) -> Kernel:
         constants=partial(_constants, form),
         sections=partial(_sections, form, codes),
         read=_read,
+        prefix="hidden",
     )
