@@ -61,7 +61,7 @@ class Part:
     shape: tuple[int, ...]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Kernel:
     """One way to compute a run of layers on the Z80.
 

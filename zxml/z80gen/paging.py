@@ -80,7 +80,7 @@ def banks_of(steps: Sequence[Step]) -> dict[str, int]:
     """Return the banks of the sections that may lie in one, by their sources."""
     users: dict[str, set[int | None]] = {}
     for step in steps:
-        for section in step.kernel.sections(step.part):
+        for section in step.sections:
             users.setdefault(section.source, set()).add(None if section.is_common else step.bank)
     banks = {source: bank for source, (bank, *others) in users.items() if not others}
     return {source: bank for source, bank in banks.items() if bank is not None}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import lru_cache
 from itertools import takewhile
 
 import numpy as np
@@ -58,6 +59,11 @@ class Step:
         return self.part.layers[0].name
 
     @property
+    def sections(self) -> tuple[Section, ...]:
+        """Its code, buffers and tables."""
+        return _sections(self.kernel, self.part)
+
+    @property
     def is_exit(self) -> bool:
         """Whether it may end the classification."""
         return isinstance(self.part.layers[-1], Exit)
@@ -67,6 +73,11 @@ class Step:
         """The further looks, if it is they."""
         last = self.part.layers[-1]
         return last if isinstance(last, Looks) else None
+
+
+@lru_cache(maxsize=4096)  # chains have steps in common
+def _sections(kernel: Kernel, part: Part) -> tuple[Section, ...]:
+    return kernel.sections(part)
 
 
 @dataclass(frozen=True)
@@ -81,12 +92,13 @@ class Trace:
     """Of some pictures: what they are and what each layer puts out, in order, and what each layer takes.
 
     looks: of each layer of further looks, by its number, which pictures come to it, and of each look what its layers make of
-    these. The others' scores after it are those of their first look.
+    these. The others' scores after it are those of their first look. spent: a kernel's T-states, with the number of its input.
     """
 
     def __init__(self, layers: tuple[Layer, ...], pictures: Values) -> None:
         known, going = list[Values](), np.ones(len(pictures), bool)
         self.looks: dict[int, tuple[Values, list[Trace]]] = {}
+        self.spent: dict[tuple[Kernel, int], Values] = {}
         for number, layer in enumerate(layers):
             if isinstance(layer, Looks):
                 known.append(self._look(layers, number, pictures, known, np.flatnonzero(going)))
@@ -127,7 +139,7 @@ class Plan:
     @property
     def nbytes(self) -> int:
         """Bytes of the kernels' code, tables and buffers."""
-        ours = {section.source for step in self.steps for section in step.kernel.sections(step.part)}
+        ours = {section.source for step in self.steps for section in step.sections}
         return sum(placed.section.nbytes for placed in self.placed if placed.section.source in ours)
 
     @property
@@ -248,7 +260,7 @@ def sections_of(steps: tuple[Step, ...], program: Program) -> list[tuple[str, Se
         calls = sum(3 * len(steps[each].kernel.calls(steps[each].part)) + SELECT_NBYTES * (each in selected) for each in again)
         size += 1 + (3 if again in shared_looks(steps) else calls)
     found = [("program", section) for section in (*program.fast, Section("classify", size, Place.FAST))]
-    found += [(f"layer {step.name}", section) for step in steps for section in step.kernel.sections(step.part)]
+    found += [(f"layer {step.name}", section) for step in steps for section in step.sections]
     unique: dict[str, tuple[str, Section]] = {}
     for owner, section in found:
         known = unique.get(section.source)
@@ -318,8 +330,10 @@ def _stay(steps: tuple[Step, ...], number: int) -> int:
 def _spent(steps: tuple[Step, ...], seen: Trace) -> Iterator[tuple[Step, int, Values]]:
     """Yield each step with the number of its last output in a trace, and the T-states of its kernel for each picture."""
     for step, first, last in _spans(steps):
-        counts = step.kernel.count(step.part, seen.taken[first], seen.outputs[first + 1 : last + 1])
-        yield step, last, step.cost.tstates(counts)
+        if (step.kernel, first) not in seen.spent:
+            counts = step.kernel.count(step.part, seen.taken[first], seen.outputs[first + 1 : last + 1])
+            seen.spent[step.kernel, first] = step.cost.tstates(counts)
+        yield step, last, seen.spent[step.kernel, first]
 
 
 def _spans(steps: tuple[Step, ...]) -> Iterator[tuple[Step, int, int]]:
@@ -337,6 +351,8 @@ def _chains(model: IntegerModel, rejected: list[Rejected]) -> Iterator[tuple[Ste
     shapes = [(PICTURE_SIDE, PICTURE_SIDE), *(row.shape for row in model.ranges())]
     taken = list(sources(model.layers))
 
+    parts: dict[tuple[int, int], Part] = {}  # by the first layer and how many
+
     def extend(first: int, formats: Mapping[int, str]) -> Iterator[tuple[Step, ...]]:
         if first == len(model.layers):
             yield ()
@@ -346,7 +362,8 @@ def _chains(model: IntegerModel, rejected: list[Rejected]) -> Iterator[tuple[Ste
             layers = model.layers[first : first + len(kernel.kinds)]
             if tuple(map(type, layers)) != kernel.kinds or formats.get(source) != kernel.takes:
                 continue
-            part = Part(model.layers[source] if source >= 0 else None, ranges[source + 1], layers, shapes[source + 1])
+            before = model.layers[source] if source >= 0 else None
+            part = parts.setdefault((first, len(layers)), Part(before, ranges[source + 1], layers, shapes[source + 1]))
             reason = kernel.fits(part)
             if reason:
                 rejected.append(Rejected(kernel.name, f"layer {layers[0].name}: {reason}"))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from zxml.ir import ArgMax, Exit, Looks
@@ -26,7 +27,7 @@ def with_own_names(steps: tuple[Step, ...]) -> tuple[Step, ...]:
     found = []
     for step, net in zip(steps, nets, strict=True):
         before, ours = ({prefixes[i] for i, other in enumerate(nets) if other in seen} for seen in (range(net), {net}))
-        shared = sorted((before & ours) - {""})
+        shared = tuple(sorted((before & ours) - {""}))
         found.append(replace(step, kernel=renamed(step.kernel, shared, net)) if shared else step)
     return tuple(found)
 
@@ -41,7 +42,8 @@ def net_numbers(steps: tuple[Step, ...]) -> list[int]:
     return numbers
 
 
-def renamed(kernel: Kernel, prefixes: list[str], net: int) -> Kernel:
+@lru_cache(maxsize=1024)  # so that chains have renamed kernels in common
+def renamed(kernel: Kernel, prefixes: tuple[str, ...], net: int) -> Kernel:
     """Return a kernel all of whose names that start with the prefixes start with the net's number before them."""
     pattern = re.compile(rf"\b(?:{'|'.join([*prefixes, *map(str.upper, prefixes)])})_")
 
