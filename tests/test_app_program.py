@@ -88,6 +88,11 @@ def test_a_cascade_is_described_by_its_nets_and_looks() -> None:
     assert describe(IntegerModel("thrice", 1, (*cascade, digit))) == "a cascade of 3 nets"
     assert describe(IntegerModel("looks", 1, (*cascade, *more, digit))) == "3 nets that look 10 times"
     assert describe(IntegerModel("one", 1, (*third, *more, digit))) == "a net that looks 10 times"
+    again = (Exit("sure4", 5, "looks"), Looks("more_looks", "third_hidden", ((1, 0),) * 2))
+    assert describe(IntegerModel("rounds", 1, (*cascade, *more, *again, digit))) == "3 nets that look 10 or 12 times"
+    other = (Exit("sure2", 5, "quick"), Looks("quick_looks", "front", ((0, 1),) * 9), Exit("sure5", 5, "picture"))
+    layers = (*before.layers[:4], *other, *third, *more, digit)
+    assert describe(IntegerModel("same", 1, layers)) == "2 nets that look 10 times"
 
 
 def test_the_room_for_code_and_texts_is_what_the_longest_texts_need(symbols: Mapping[str, int]) -> None:

@@ -89,7 +89,7 @@ def accuracy_svg(rows: Sequence[Row], published: Published) -> bytes:
         axes.plot([row.tstates_mean] * 2, [1 - low, 1 - high], color=OURS, linewidth=1.2)
         axes.plot([row.tstates_mean, row.tstates_worst], [1 - row.accuracy] * 2, color=OURS, linewidth=1.2)
     keys = [
-        ("zxml on a 48K Spectrum: mean to worst, 95 % interval", OURS, "o"),
+        ("zxml on a ZX Spectrum: mean to worst, 95 % interval", OURS, "o"),
         ("published, processor of 8 bits", SMALL, "s"),
         ("published, processor of 32 bits", LARGE, "^"),
     ]

@@ -102,7 +102,7 @@ def describe(model: IntegerModel) -> str:
 
     For example "20x20 pixels-60-10", "a cascade of 2 nets", "a net that looks 5 times" or "2 nets that look 3 or 5 times".
     """
-    looks = " or ".join(str(len(layer.shifts) + 1) for layer in model.layers if isinstance(layer, Looks))
+    looks = " or ".join(map(str, _looks(model)))
     if looks:
         return f"a net that looks {looks} times" if model.nets == 1 else f"{model.nets} nets that look {looks} times"
     if model.nets > 1:
@@ -111,6 +111,17 @@ def describe(model: IntegerModel) -> str:
     assert isinstance(first, PatchSum | PatchConv)
     sizes = [str(row.shape[-1]) for layer, row in zip(model.layers, model.ranges(), strict=True) if hasattr(layer, "bias")]
     return "-".join([f"{first.window.rows}x{first.window.cols} pixels", *sizes])[:COLUMNS]
+
+
+def _looks(model: IntegerModel) -> list[int]:
+    """Return how often its nets look, of those that look again, after each round; none twice."""
+    had: dict[str, int] = {}  # by the layer that takes the picture
+    found = []
+    for layer in model.layers:
+        if isinstance(layer, Looks):
+            had[layer.again] = had.get(layer.again, 1) + len(layer.shifts)
+            found.append(had[layer.again])
+    return [*dict.fromkeys(found)]
 
 
 def pack_runs(picture: Pixels) -> bytes:
