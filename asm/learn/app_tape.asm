@@ -1,7 +1,6 @@
 ; What has been learned, to tape and from tape, as a file of type CODE.
 
 ROM_SA_BYTES:   equ 0x04C2      ; ix = first byte, de = bytes, a = flag
-ROM_LD_BYTES:   equ 0x0556      ; the same, and carry set; out: carry set = loaded
 SYS_ERR_NR:     equ 23610       ; the report to come, less one
 SYS_ERR_SP:     equ 23613       ; where the stack pointer goes after an error
 STATE_LENGTH:   equ 0x10000 - learn_weight_page + STATE_BYTES

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from zxml.z80gen.kernel import Section, Values, table
+from zxml.z80gen.kernel import Place, Section, Values, table
 from zxml.z80gen.writer import AsmWriter
 
 NIBBLE, SIGN = 16, 8
@@ -96,8 +96,8 @@ def split_pairs(values: Values, rest: int = 0) -> tuple[Values, Values]:
 
 
 def nibble_section() -> Section:
-    """Return the page of the first weight of each packed byte."""
-    return table("hidden_nibble_page", PAGE, _nibbles)
+    """Return the page of the first weight of each packed byte; it is looked at too often to be held up by the video chip."""
+    return table("hidden_nibble_page", PAGE, _nibbles, Place.FAST)
 
 
 def _nibbles() -> str:
