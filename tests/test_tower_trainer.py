@@ -92,6 +92,16 @@ def test_a_shared_tower_learns_on_codes_that_stay_as_they_are_and_looks_in_two_r
         assert (said.exits >= way).mean() <= share
 
 
+def test_two_towers_may_share_the_codes_of_one(pictures: Dataset) -> None:
+    more = TowerSpec(codes=4, shared=True, hidden=HiddenSpec(units=8))
+    towers = (SPEC.towers[0], more, replace(more, hidden=HiddenSpec(units=12), looks=((0, 1),)))
+    trained, _ = run(replace(SPEC, towers=towers, second_looks=(0.4, 0.3, 0.2)), pictures)
+    layers = trained.model.layers
+    assert [layer.source for layer in layers if isinstance(layer, Exit)] == ["codes", "codes", "t3_scores"]
+    assert [layer.again for layer in layers if isinstance(layer, Looks)] == ["front"]
+    assert trained.model.nets == 3
+
+
 class KilledError(Exception):
     """What stands for kill -9 here: the trainer does not know it."""
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import astuple, dataclass
 from itertools import count
 from pathlib import Path
@@ -84,23 +84,18 @@ def assemble(spec: ModelSpec, parts: list[tuple[Layer, ...]], dataset: Dataset) 
     layers: list[Layer] = []
     exits = (f"sure{number}" for number in count(1))
     for number, (part, tower) in enumerate(zip(parts, spec.towers, strict=False)):
-        source = _codes(parts[number - 1]) if tower.shared else PICTURE
+        source = _newest(Codebook, layers) if tower.shared else PICTURE
         layers += [*([Exit(next(exits), 0, source)] if number else []), *part]
         for name, shifts in zip(("looks", "more_looks"), tower.rounds, strict=False):
             scores = layers[-1].name
-            layers += [Exit(next(exits), 0, scores), Looks(f"{prefix(number)}{name}", _front(parts, number), shifts)]
+            layers += [Exit(next(exits), 0, scores), Looks(f"{prefix(number)}{name}", _newest(PatchConv, layers), shifts)]
     model = IntegerModel(spec.name, spec.seed, (*layers, ArgMax("digit")))
     return choose_gaps(model, dataset.validation_images, spec.second_looks[: sum(isinstance(each, Exit) for each in layers)])
 
 
-def _codes(part: tuple[Layer, ...]) -> str:
-    """Return the name of the layer that puts out the codes of a tower."""
-    return next(layer.name for layer in part if isinstance(layer, Codebook))
-
-
-def _front(parts: list[tuple[Layer, ...]], number: int) -> str:
-    """Return the name of the layer that takes the picture for a tower, of its own or of the one whose codes it shares."""
-    return next(part[0].name for part in reversed(parts[: number + 1]) if isinstance(part[0], PatchConv))
+def _newest(kind: type[Codebook | PatchConv], layers: Sequence[Layer]) -> str:
+    """Return the name of the last layer of a kind, which a tower that shares its codes has from one before."""
+    return [layer.name for layer in layers if isinstance(layer, kind)][-1]
 
 
 class _Run:
@@ -159,7 +154,7 @@ class _Run:
     def _keep(self, tower: Tower, number: int) -> None:
         """Keep the layers of a tower, without those that it shares with the one before."""
         layers = tower.layers(prefix(number))
-        own = 1 + [layer.name for layer in layers].index(_codes(layers)) if tower.tower.shared else 0
+        own = 1 + [layer.name for layer in layers].index(_newest(Codebook, layers)) if tower.tower.shared else 0
         self.parts.append(layers[own:])
 
     def _learn(self, tower: Tower, epoch: int, order: np.ndarray[Any, Any]) -> float:
