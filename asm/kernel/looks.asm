@@ -1,7 +1,7 @@
 ; looks - what further looks at a picture need: it is copied between two blank rows, moved, and the scores are added up
 ;
 ; A picture that starts a row earlier is moved down by a row, one that starts a row later up.
-; Bytes      95
+; Bytes      125
 
 ; looks_keep - keep the scores of the first look
 ; In         scores = LOOKS_UNITS words
@@ -45,53 +45,84 @@ looks_add_next:                         ; hl, de = next score and total, b = sco
 ; In         (classify_picture) = picture: 28 rows of 4 bytes, bit 7 is the leftmost pixel, the last 4 bits are clear
 ; Out        looks_picture + 4 = it
 ; Clobbers   f bc de hl
-; T-states   2393
+; T-states   2118
 looks_copy:
         ld   hl, (classify_picture)
         ld   de, looks_picture + 4
         ld   bc, 112
-        ldir
+looks_copy_row:                         ; hl, de = next row and where it goes, bc = bytes left
+        ldi
+        ldi
+        ldi
+        ldi
+        jp   pe, looks_copy_row
         ret
 
 ; looks_left - copy the picture, moved left by a pixel
 ; In         as looks_copy
 ; Out        looks_picture + 4 = it
-; Clobbers   f bc de hl
-; T-states   5148
+; Clobbers   af b de hl
+; T-states   3783
 looks_left:
-        call looks_copy
-        ld   hl, looks_picture + 115
+        ld   hl, (classify_picture)
+        ld   de, 111
+        add  hl, de
+        ld   de, looks_picture + 115
         ld   b, 28
-looks_left_row:                         ; hl = last byte of a row, b = rows left
-        sla  (hl)
+looks_left_row:                         ; hl, de = last byte of a row and where it goes, b = rows left
+        ld   a, (hl)
+        add  a, a
+        ld   (de), a
         dec  hl
-        rl   (hl)
+        dec  de
+        ld   a, (hl)
+        rla
+        ld   (de), a
         dec  hl
-        rl   (hl)
+        dec  de
+        ld   a, (hl)
+        rla
+        ld   (de), a
         dec  hl
-        rl   (hl)
+        dec  de
+        ld   a, (hl)
+        rla
+        ld   (de), a
         dec  hl
+        dec  de
         djnz looks_left_row
         ret
 
 ; looks_right - copy the picture, moved right by a pixel
 ; In         as looks_copy
 ; Out        looks_picture + 4 = it
-; Clobbers   f bc de hl
-; T-states   5568
+; Clobbers   af b de hl
+; T-states   4070
 looks_right:
-        call looks_copy
-        ld   hl, looks_picture + 4
+        ld   hl, (classify_picture)
+        ld   de, looks_picture + 4
         ld   b, 28
-looks_right_row:                        ; hl = first byte of a row, b = rows left
-        srl  (hl)
+looks_right_row:                        ; hl, de = first byte of a row and where it goes, b = rows left
+        ld   a, (hl)
+        srl  a
+        ld   (de), a
         inc  hl
-        rr   (hl)
+        inc  de
+        ld   a, (hl)
+        rra
+        ld   (de), a
         inc  hl
-        rr   (hl)
+        inc  de
+        ld   a, (hl)
+        rra
+        ld   (de), a
         inc  hl
-        rr   (hl)
-        res  3, (hl)                    ; the pixel that left
+        inc  de
+        ld   a, (hl)
+        rra
+        and  0xF0                       ; without the pixel that left
+        ld   (de), a
         inc  hl
+        inc  de
         djnz looks_right_row
         ret

@@ -14,10 +14,10 @@ from zxml.z80gen.kernels.scores import read_scores
 from zxml.z80gen.picture import NBYTES as PICTURE_NBYTES
 from zxml.z80gen.writer import AsmWriter
 
-NBYTES = 95
+NBYTES = 125
 ROW_NBYTES = 4
 ROUTINES = {-1: "looks_left", 0: "looks_copy", 1: "looks_right"}  # of the pixels that a picture is moved right by
-ROUTINE_TSTATES = {-1: 5148, 0: 2393, 1: 5568}
+ROUTINE_TSTATES = {-1: 3783, 0: 2118, 1: 4070}
 MOST_SCORE = 0xFFFF
 CALL_TSTATES, LOAD_TSTATES = 17, 10
 
