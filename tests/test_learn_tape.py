@@ -12,6 +12,7 @@ import pytest
 
 from tests.learning import ENOUGH_FRAMES, Pupil, after_counting, counted, loaded, made
 from zxml import data
+from zxml.classify import no_track
 from zxml.errors import VerifyError
 from zxml.learn import correct, count, teach, words
 from zxml.learn.__main__ import table
@@ -22,7 +23,6 @@ from zxml.learn.proof import Proof, StageRow, learn, prove, same_weights, write_
 from zxml.learn.tape import TESTS, WEIGHTS_ADDR
 from zxml.player import DIGITS
 from zxml.spectrum import FRAME_TSTATES
-from zxml.verify import no_track
 from zxml.z80gen.program import Part
 
 GREEN, YELLOW, RED, CYAN, WHITE, BRIGHT = 4, 6, 2, 5, 7, 64

@@ -16,12 +16,13 @@ from tests.kernels_alone import KEPT
 from tests.nets import extreme_pictures, random_model, random_pictures
 from tests.pasmo import pasmo_bytes
 from tests.test_z80_kernels import PICTURE_ADDR, make
+from zxml.classify import course_of, run_steps
 from zxml.emulator import Cpu, KosarevCpu, SkoolKitCpu, call
 from zxml.errors import PlanError
 from zxml.ir import Dense, Exit, IntegerModel, Looks
 from zxml.quant.cascade import choose_gaps
 from zxml.reference import move, run, trace
-from zxml.verify import readable, run_steps
+from zxml.verify import readable
 from zxml.z80gen import plan as planning
 from zxml.z80gen.assemble import Assembly
 from zxml.z80gen.emit import build
@@ -52,10 +53,8 @@ def check(cpu: Cpu, chosen: Plan, assembly: Assembly, pictures: NDArray[np.uint8
     """Compare the steps' outputs, the digit and scores, and the time of each picture."""
     expected, said, planned = trace(chosen.model, pictures), run(chosen.model, pictures), chosen.tstates(pictures)
     for i, packed in enumerate(pack_pictures(pictures)):
-        cpu.write(PICTURE_ADDR, bytes(packed))
-        cpu.enter(assembly.symbols["classify"], PICTURE_ADDR)
         tstates, memories = 0, []
-        for spent in run_steps(cpu, assembly.symbols, chosen.steps):
+        for spent in run_steps(cpu, course_of(chosen, assembly), bytes(packed)):
             tstates += spent
             memories.append(cpu.read(0, 0x10000))
         for step, memory in readable(chosen.steps, memories):

@@ -20,6 +20,7 @@ from tests.contracts import read_contracts
 from tests.feature_nets import hidden_cascade
 from tests.nets import extreme_pictures, random_pictures
 from zxml.cassette import Cassette, choose_plan, export_as, record, target_of
+from zxml.classify import processors
 from zxml.cli import main
 from zxml.data import Dataset
 from zxml.emulator import call
@@ -29,7 +30,7 @@ from zxml.reference import run
 from zxml.report import report
 from zxml.spec import MACHINES, read_spec
 from zxml.spectrum import Spectrum, read_text
-from zxml.verify import processors, verify
+from zxml.verify import verify
 from zxml.z80gen.paging import BANKM_ADDR, ROM_48K
 from zxml.z80gen.tape import NO_BANKS, tape_bytes
 from zxml.z80gen.target import BANK_ADDR, SPECTRUM_48K, SPECTRUM_128K, TARGETS

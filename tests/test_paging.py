@@ -16,12 +16,12 @@ from tests.feature_nets import CROSS, cascades, hidden_cascade, looks_nets, shar
 from tests.nets import extreme_pictures, random_pictures
 from tests.pasmo import pasmo_bytes
 from tests.test_looks import check
+from zxml.classify import processors
 from zxml.emulator import call
 from zxml.errors import PlanError
 from zxml.ir import IntegerModel
 from zxml.quant.cascade import choose_gaps
 from zxml.reference import run
-from zxml.verify import processors
 from zxml.z80gen import plan as planning
 from zxml.z80gen.assemble import Assembly
 from zxml.z80gen.emit import build

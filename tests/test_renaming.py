@@ -10,10 +10,10 @@ import numpy as np
 from tests.feature_nets import random_front, random_hidden, shared_net
 from tests.nets import extreme_pictures, random_pictures
 from tests.test_looks import check
+from zxml.classify import processors
 from zxml.ir import Exit, IntegerModel, Window
 from zxml.quant.cascade import choose_gaps
 from zxml.reference import run
-from zxml.verify import processors
 from zxml.z80gen.emit import build
 from zxml.z80gen.plan import plan
 from zxml.z80gen.renaming import net_numbers

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 import numpy as np
@@ -12,12 +13,12 @@ import pytest
 from tests.feature_nets import with_looks
 from tests.nets import extreme_pictures, random_model, random_pictures
 from zxml.cassette import Cassette, record
+from zxml.classify import classify_all, course_of
 from zxml.data import Dataset
-from zxml.emulator import SkoolKitCpu
 from zxml.errors import VerifyError, ZxmlError
 from zxml.reference import run
 from zxml.report import report
-from zxml.verify import Evidence, interval95, measure, read_evidence, verify
+from zxml.verify import Evidence, interval95, read_evidence, verify
 
 PICTURES = np.concatenate([extreme_pictures(), random_pictures(5, 26)])
 
@@ -97,12 +98,37 @@ def test_a_flipped_byte_in_the_code_is_found(cassette: Cassette, dataset: Datase
     fails(cassette, dataset)
 
 
-def test_code_that_never_returns_is_found(cassette: Cassette, dataset: Dataset) -> None:
+def test_code_that_never_returns_is_found(cassette: Cassette, monkeypatch: pytest.MonkeyPatch) -> None:
     end = cassette.assembly.symbols["classify_3"]
     image = bytearray(cassette.assembly.image)
     image[end - cassette.assembly.org] ^= 0xC9 ^ 0x76  # halt for ret
+    course = course_of(cassette.plan, dataclasses.replace(cassette.assembly, image=bytes(image)))
     with pytest.raises(VerifyError, match="the code never reached"):
-        measure(SkoolKitCpu(cassette.assembly.org, bytes(image)), cassette, PICTURES[:1])
+        classify_all(course, PICTURES[:1])
+    monkeypatch.setattr("zxml.classify.PART", 20)  # more than one part: in processes of their own
+    with pytest.raises(VerifyError, match="the code never reached"):
+        classify_all(course, PICTURES)
+
+
+def test_many_pictures_are_classified_in_several_processes_to_the_same_end(
+    cassette: Cassette, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shown: list[int] = []
+
+    def track(numbers: Iterable[int], title: str) -> Iterator[int]:
+        for number in numbers:
+            shown.append(number)
+            yield number
+
+    course = course_of(cassette.plan, cassette.assembly)
+    here = classify_all(course, PICTURES, track)
+    assert not shown
+    monkeypatch.setattr("zxml.classify.PART", 15)
+    there = classify_all(course, PICTURES, track)
+    assert shown == [*range(2 * len(PICTURES))]
+    for one, other in zip(here, there, strict=True):
+        for name, values in vars(one).items():
+            np.testing.assert_array_equal(vars(other)[name], values)
 
 
 def test_slower_code_with_right_scores_is_found(cassette: Cassette, dataset: Dataset) -> None:

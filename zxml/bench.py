@@ -11,6 +11,7 @@ import numpy as np
 
 from zxml import ir
 from zxml.cassette import record, target_of
+from zxml.classify import Track, no_track
 from zxml.data import Dataset
 from zxml.errors import VerifyError
 from zxml.files import product_folder
@@ -36,7 +37,7 @@ from zxml.ir import (
 )
 from zxml.published import Reader
 from zxml.reference import run
-from zxml.verify import Evidence, Track, no_track, read_evidence, verify
+from zxml.verify import Evidence, read_evidence, verify
 from zxml.z80gen.target import TARGETS
 
 Shape = tuple[int, ...]

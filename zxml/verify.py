@@ -8,7 +8,7 @@ from __future__ import annotations
 import hashlib
 import json
 import math
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
 from itertools import takewhile
 from pathlib import Path
@@ -17,26 +17,23 @@ import numpy as np
 from numpy.typing import NDArray
 
 from zxml.cassette import Cassette
+from zxml.classify import Course, Run, Track, classify_all, course_of, no_track, processors, run_steps
 from zxml.data import Dataset
-from zxml.emulator import RETURN_ADDR, Cpu, KosarevCpu, SkoolKitCpu
+from zxml.emulator import Cpu
 from zxml.errors import VerifyError
 from zxml.files import write_whole
 from zxml.ir import IntegerModel, Looks
 from zxml.reference import Answers, Values, batches, run, trace, trace_layers
 from zxml.spectrum import Spectrum
 from zxml.z80gen.assemble import Assembly
-from zxml.z80gen.kernel import Symbols
 from zxml.z80gen.picture import pack_pictures
 from zxml.z80gen.plan import Step
-from zxml.z80gen.target import BANK_ADDR, Target
+from zxml.z80gen.target import BANK_ADDR
 
-PICTURE_ADDR = 0x5800  # the attributes: nothing looks at the screen here
 LOOK_FRAMES, BREAK_FRAMES, KEY_FRAMES = 150, 60, 30
 RUN_KEYS = ("r", "ENTER")
 RUN_KEYS_128K = ("SPACE", "CS 6", "ENTER", "r", "u", "n", "ENTER")  # a key for the menu, then down to 128 BASIC
 Z95 = 1.959964  # a standard normal variable lies within this of 0 in 95 of 100 cases
-
-Track = Callable[[Iterable[int], str], Iterable[int]]  # shows progress, under a title, over what it passes on
 
 
 @dataclass(frozen=True)
@@ -87,20 +84,6 @@ class Evidence:
     differences: tuple[str, ...]
 
 
-@dataclass(frozen=True, eq=False)
-class Run:
-    """What one processor computed: scores (n, units), digits (n,), and the T-states of each step (n, steps)."""
-
-    scores: Values
-    digits: Values
-    tstates: Values
-
-
-def no_track(numbers: Iterable[int], title: str) -> Iterable[int]:
-    """Show nothing."""
-    return numbers
-
-
 def verify(cassette: Cassette, dataset: Dataset, track: Track = no_track) -> Evidence:
     """Return the evidence, after writing it to evidence.json, and the program's screen to screen.png, beside the tape.
 
@@ -109,10 +92,13 @@ def verify(cassette: Cassette, dataset: Dataset, track: Track = no_track) -> Evi
     pictures, labels = dataset.test_images, dataset.test_labels
     said, said_unwrapped = (run(cassette.model, pictures, wrapping) for wrapping in (True, False))
     loaded, machine_faults = check_machine(cassette, said, labels)
-    cpus = processors(loaded, cassette.plan.target)
-    runs = [measure(cpu, cassette, pictures, track) for cpu in cpus]
+    course = course_of(cassette.plan, loaded)
+    runs = classify_all(course, pictures, track)
     planned = cassette.plan.tstates(pictures)
-    verdicts = [judge(cpu, timed, cassette, pictures, said, planned) for cpu, timed in zip(cpus, runs, strict=True)]
+    verdicts = [
+        judge(cpu, timed, cassette, course, pictures, said, planned)
+        for cpu, timed in zip(processors(loaded, course.target), runs, strict=True)
+    ]
 
     digits, tstates = runs[0].digits, runs[0].tstates.sum(axis=1)
     correct = int((digits == labels).sum())
@@ -157,15 +143,6 @@ def read_evidence(path: Path) -> Evidence:
         raise VerifyError(f"{path}: not the evidence of this version ({error}); prove the tape anew") from error
 
 
-def processors(assembly: Assembly, target: Target) -> tuple[Cpu, ...]:
-    """Return the processors with the code in their memory."""
-    banks = assembly.banks if target.banks else None
-    return (
-        SkoolKitCpu(assembly.org, assembly.image, banks=banks),
-        KosarevCpu(assembly.org, assembly.image, banks=banks),
-    )
-
-
 def check_machine(cassette: Cassette, said: Answers, labels: NDArray[np.uint8]) -> tuple[Assembly, dict[str, str]]:
     """Load the tape through the ROM, watch the program, press BREAK, run it again.
 
@@ -201,39 +178,14 @@ def check_machine(cassette: Cassette, said: Answers, labels: NDArray[np.uint8]) 
     return replace(assembly, image=image, banks=banks), faults
 
 
-def measure(cpu: Cpu, cassette: Cassette, pictures: NDArray[np.uint8], track: Track = no_track) -> Run:
-    """Classify pictures (n, 28, 28) on a processor, from picture in to digit out, timing each step."""
-    symbols, steps, classes = cassette.assembly.symbols, cassette.plan.steps, cassette.model.classes
-    at, nbytes = symbols["scores"], 2 * classes
-    raw = np.zeros((len(pictures), classes), np.uint16)
-    digits = np.zeros(len(pictures), np.int64)
-    tstates = np.zeros((len(pictures), len(steps)), np.int64)
-    packed = [bytes(row) for row in pack_pictures(pictures)]
-    for i in track(range(len(pictures)), cpu.name):
-        cpu.write(PICTURE_ADDR, packed[i])
-        cpu.enter(symbols["classify"], PICTURE_ADDR)
-        spent = [*run_steps(cpu, symbols, steps)]
-        tstates[i, : len(spent)] = spent
-        raw[i] = np.frombuffer(cpu.read(at, nbytes), "<u2")
-        digits[i] = cpu.a()
-    return Run(raw.astype(np.int64), digits, tstates)
-
-
-def run_steps(cpu: Cpu, symbols: Symbols, steps: tuple[Step, ...]) -> Iterator[int]:
-    """Run classify, which was entered, to its return, by its end or an exit; yield the T-states after each step."""
-    for number, step in enumerate(steps):
-        spent = 0
-        if step.is_exit:
-            spent = cpu.run_to(symbols[f"classify_{number}_exit"])
-            if cpu.carry():
-                yield spent + cpu.run_to(RETURN_ADDR)
-                return
-        last = number == len(steps) - 1
-        yield spent + cpu.run_to(RETURN_ADDR if last else symbols[f"classify_{number + 1}"])
-
-
 def judge(
-    cpu: Cpu, timed: Run, cassette: Cassette, pictures: NDArray[np.uint8], said: Answers, planned: Values
+    cpu: Cpu,
+    timed: Run,
+    cassette: Cassette,
+    course: Course,
+    pictures: NDArray[np.uint8],
+    said: Answers,
+    planned: Values,
 ) -> tuple[EmulatorEvidence, list[str]]:
     """Return one processor's evidence and its faults; planned: the T-states of each picture, (n,)."""
     exact = (timed.scores == said.scores).all(axis=1) & (timed.digits == said.digits)
@@ -241,7 +193,7 @@ def judge(
     faults = []
     if not exact.all():
         first = int(np.flatnonzero(~exact)[0])
-        layer = first_difference(cpu, cassette, pictures[first])
+        layer = first_difference(cpu, cassette, course, pictures[first])
         wrong = int((~exact).sum())
         faults.append(f"{cpu.name}: {wrong} pictures differ from the reference; picture {first} first, in {layer}")
     elif not on_time.all():
@@ -250,13 +202,11 @@ def judge(
     return EmulatorEvidence(cpu.name, cpu.version, len(pictures), int(exact.sum()), int(on_time.sum())), faults
 
 
-def first_difference(cpu: Cpu, cassette: Cassette, picture: NDArray[np.uint8]) -> str:
+def first_difference(cpu: Cpu, cassette: Cassette, course: Course, picture: NDArray[np.uint8]) -> str:
     """Run one picture and name the first layer whose output differs from the reference, and the unit."""
     expected = {name: values[0] for name, values in trace(cassette.model, picture[None]).items()}
-    symbols, steps = cassette.assembly.symbols, cassette.plan.steps
-    cpu.write(PICTURE_ADDR, pack_pictures(picture[None]).tobytes())
-    cpu.enter(symbols["classify"], PICTURE_ADDR)
-    memories = [cpu.read(0, 0x10000) for _ in run_steps(cpu, symbols, steps)]
+    symbols, steps = course.assembly.symbols, cassette.plan.steps
+    memories = [cpu.read(0, 0x10000) for _ in run_steps(cpu, course, pack_pictures(picture[None]).tobytes())]
     for step, memory in readable(steps, memories):
         layer = step.part.layers[-1]
         got, want = step.kernel.read(memory, symbols, step.part).ravel(), expected[layer.name].ravel()

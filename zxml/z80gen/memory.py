@@ -105,14 +105,15 @@ def _pages_first(section: Section) -> tuple[int, ...]:
 def _first_gap(section: Section, placed: list[Placed], regions: list[Region]) -> int | None:
     """Return the lowest address in the first region that has room; in a second region the highest, below the code above."""
     for number, (start, end) in enumerate(regions):
-        ups = [start, *(p.end for p in placed if start <= p.end < end)]
-        downs = [end - section.nbytes, *(p.addr - section.nbytes for p in placed if start <= p.addr < end)]
+        taken = [(p.addr, p.end) for p in placed if p.addr < end and start <= p.end]
+        ups = [start, *(up for _, up in taken if up < end)]
+        downs = [end - section.nbytes, *(addr - section.nbytes for addr, _ in taken if start <= addr)]
         candidates = sorted(-(-addr // section.align) * section.align for addr in ups)
         if number:
             candidates = sorted((addr // section.align * section.align for addr in downs), reverse=True)
         for addr in [section.at] if section.at is not None else candidates:
-            free = all(p.end <= addr or addr + section.nbytes <= p.addr for p in placed)
-            if free and start <= addr and addr + section.nbytes <= end:
+            last = addr + section.nbytes
+            if start <= addr and last <= end and all(up <= addr or last <= down for down, up in taken):
                 return addr
     return None
 

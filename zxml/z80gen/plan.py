@@ -274,6 +274,7 @@ def keeps_picture(steps: tuple[Step, ...]) -> bool:
     return any(step.kernel.takes == PICTURE or step.looks for step in steps[1:])
 
 
+@lru_cache(maxsize=4096)  # asked for again and again of each chain
 def looked_steps(steps: tuple[Step, ...], number: int) -> tuple[int, ...]:
     """Return the numbers of the steps that each further look of a step runs again, as a subroutine; if it has none, none."""
     layers = tuple(layer for step in steps for layer in step.part.layers)
@@ -292,6 +293,7 @@ def shared_looks(steps: tuple[Step, ...]) -> list[tuple[int, ...]]:
     return [again for again in all_looked(steps) if again == tuple(range(again[0], again[-1] + 1))]
 
 
+@lru_cache(maxsize=256)
 def all_selections(steps: tuple[Step, ...]) -> dict[int, int]:
     """Return the bank that classify selects before each step, by the step's number, where it selects one."""
     return selections(steps, {number: looked_steps(steps, number) for number, step in enumerate(steps) if step.looks})
