@@ -158,11 +158,15 @@ def _subject(options: argparse.Namespace) -> tuple[IntegerModel, Dataset, Path, 
 def _summary(evidence: Evidence, cassette: Cassette) -> str:
     low, high = (100 * share for share in evidence.interval95)
     frames, worst, folder = evidence.frames_mean, evidence.tstates_worst, cassette.folder
+    name, kernel = (max(len(getattr(row, what)) for row in evidence.layers) for what in ("name", "kernel"))
     lines = [
         f"{evidence.exact_images:,} of {evidence.images:,} pictures exact, every score, in {len(evidence.emulators)} emulators",
         f"{evidence.correct:,} right: {100 * evidence.accuracy:.2f} % ({low:.2f} to {high:.2f} at 95 %)",
         f"{evidence.tstates_mean:,.0f} T-states on average ({frames:.2f} TV frames), at most {worst:,}",
-        *(f"    {row.name:10}{row.kernel:14}{row.tstates:9,.0f} T-states{row.nbytes:8,} bytes" for row in evidence.layers),
+        *(
+            f"    {row.name:{name}}  {row.kernel:{kernel}}{row.tstates:11,.0f} T-states{row.nbytes:8,} bytes"
+            for row in evidence.layers
+        ),
         f"evidence in {folder / 'evidence.json'}, the program's screen in {folder / 'screen.png'}",
         *(f"DIFFERS: {difference}" for difference in evidence.differences),
     ]
