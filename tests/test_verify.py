@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import os
 from collections.abc import Iterable, Iterator
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -129,6 +131,20 @@ def test_many_pictures_are_classified_in_several_processes_to_the_same_end(
     for one, other in zip(here, there, strict=True):
         for name, values in vars(one).items():
             np.testing.assert_array_equal(vars(other)[name], values)
+
+
+class Deadly(int):
+    """A number that kills the process that it is sent to."""
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return os._exit, (1,)
+
+
+def test_a_killed_process_is_one_line(cassette: Cassette, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("zxml.classify.PART", 15)
+    course = dataclasses.replace(course_of(cassette.plan, cassette.assembly), classes=Deadly(10))
+    with pytest.raises(VerifyError, match="a process that classifies pictures was killed"):
+        classify_all(course, PICTURES)
 
 
 def test_slower_code_with_right_scores_is_found(cassette: Cassette, dataset: Dataset) -> None:

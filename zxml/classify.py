@@ -6,6 +6,7 @@ import os
 import signal
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass
 from multiprocessing import get_context
 
@@ -13,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from zxml.emulator import RETURN_ADDR, Cpu, KosarevCpu, SkoolKitCpu
+from zxml.errors import VerifyError
 from zxml.reference import Values
 from zxml.z80gen.assemble import Assembly
 from zxml.z80gen.picture import pack_pictures
@@ -64,16 +66,20 @@ def course_of(plan: Plan, assembly: Assembly) -> Course:
 def classify_all(course: Course, pictures: NDArray[np.uint8], track: Track = no_track) -> list[Run]:
     """Classify pictures (n, 28, 28) on each processor.
 
-    Raises VerifyError if the code never returns.
+    Raises VerifyError if the code never returns or a process is killed.
     """
-    parts = [pictures[start : start + PART] for start in range(0, len(pictures), PART)]
-    if len(parts) == 1:
+    if len(pictures) <= PART:
         return [classify(cpu, course, pictures) for cpu in processors(course.assembly, course.target)]
+    parts = [pictures[start : start + PART] for start in range(0, len(pictures), PART)]
     jobs = [(number, part) for part in parts for number in range(len(PROCESSORS))]
     with ProcessPoolExecutor(min(_cores(), len(jobs)), get_context("spawn"), _leave_interrupts) as pool:
         waiting = [pool.submit(_classify_part, course, number, part) for number, part in jobs]
         try:
             done = [*_follow(waiting, [len(part) for _, part in jobs], track)]
+        except BrokenProcessPool:
+            raise VerifyError(
+                "a process that classifies pictures was killed; free some memory and prove the tape anew"
+            ) from None
         except BaseException:
             pool.shutdown(cancel_futures=True)
             raise
