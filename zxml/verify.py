@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from zxml.cassette import Cassette
-from zxml.classify import Course, Run, Track, classify_all, course_of, no_track, processors, run_steps
+from zxml.classify import Run, Track, classify_all, course_of, no_track, processors, run_steps
 from zxml.data import Dataset
 from zxml.emulator import Cpu
 from zxml.errors import VerifyError
@@ -92,13 +92,10 @@ def verify(cassette: Cassette, dataset: Dataset, track: Track = no_track) -> Evi
     pictures, labels = dataset.test_images, dataset.test_labels
     said, said_unwrapped = (run(cassette.model, pictures, wrapping) for wrapping in (True, False))
     loaded, machine_faults = check_machine(cassette, said, labels)
-    course = course_of(cassette.plan, loaded)
-    runs = classify_all(course, pictures, track)
+    runs = classify_all(course_of(cassette.plan, loaded), pictures, track)
     planned = cassette.plan.tstates(pictures)
-    verdicts = [
-        judge(cpu, timed, cassette, course, pictures, said, planned)
-        for cpu, timed in zip(processors(loaded, course.target), runs, strict=True)
-    ]
+    cpus = processors(loaded, cassette.plan.target)
+    verdicts = [judge(cpu, timed, cassette, pictures, said, planned) for cpu, timed in zip(cpus, runs, strict=True)]
 
     digits, tstates = runs[0].digits, runs[0].tstates.sum(axis=1)
     correct = int((digits == labels).sum())
@@ -179,13 +176,7 @@ def check_machine(cassette: Cassette, said: Answers, labels: NDArray[np.uint8]) 
 
 
 def judge(
-    cpu: Cpu,
-    timed: Run,
-    cassette: Cassette,
-    course: Course,
-    pictures: NDArray[np.uint8],
-    said: Answers,
-    planned: Values,
+    cpu: Cpu, timed: Run, cassette: Cassette, pictures: NDArray[np.uint8], said: Answers, planned: Values
 ) -> tuple[EmulatorEvidence, list[str]]:
     """Return one processor's evidence and its faults; planned: the T-states of each picture, (n,)."""
     exact = (timed.scores == said.scores).all(axis=1) & (timed.digits == said.digits)
@@ -193,7 +184,7 @@ def judge(
     faults = []
     if not exact.all():
         first = int(np.flatnonzero(~exact)[0])
-        layer = first_difference(cpu, cassette, course, pictures[first])
+        layer = first_difference(cpu, cassette, pictures[first])
         wrong = int((~exact).sum())
         faults.append(f"{cpu.name}: {wrong} pictures differ from the reference; picture {first} first, in {layer}")
     elif not on_time.all():
@@ -202,10 +193,10 @@ def judge(
     return EmulatorEvidence(cpu.name, cpu.version, len(pictures), int(exact.sum()), int(on_time.sum())), faults
 
 
-def first_difference(cpu: Cpu, cassette: Cassette, course: Course, picture: NDArray[np.uint8]) -> str:
+def first_difference(cpu: Cpu, cassette: Cassette, picture: NDArray[np.uint8]) -> str:
     """Run one picture and name the first layer whose output differs from the reference, and the unit."""
     expected = {name: values[0] for name, values in trace(cassette.model, picture[None]).items()}
-    symbols, steps = course.assembly.symbols, cassette.plan.steps
+    course, symbols, steps = course_of(cassette.plan, cassette.assembly), cassette.assembly.symbols, cassette.plan.steps
     memories = [cpu.read(0, 0x10000) for _ in run_steps(cpu, course, pack_pictures(picture[None]).tobytes())]
     for step, memory in readable(steps, memories):
         layer = step.part.layers[-1]
