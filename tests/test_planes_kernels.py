@@ -25,11 +25,13 @@ from zxml.z80gen.kernels.bit_sum_4bit import BIT_SUM_PLANES
 from zxml.z80gen.kernels.conv_expand import CONV_PLANES
 from zxml.z80gen.kernels.conv_part import NONE_BEFORE, greatest_before
 from zxml.z80gen.kernels.conv_places import CONV_PLACES
+from zxml.z80gen.kernels.conv_threes import CONV_THREES, MOST_CHANNELS
 from zxml.z80gen.kernels.packing import row_of_fives
 
 FOUR_BIT, FOUR_BIT_POOL, TERNARY, TERNARY_POOL = CONV_PLANES
 PLACES, PLACES_POOL = CONV_PLACES
-CONVS = (*CONV_PLANES, *CONV_PLACES)
+THREES, THREES_POOL = CONV_THREES
+CONVS = (*CONV_PLANES, *CONV_PLACES, *CONV_THREES)
 
 quick = settings(max_examples=6, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 strides = st.sampled_from([1, 2])
@@ -37,6 +39,11 @@ strides = st.sampled_from([1, 2])
 
 def pooled(kernel: Kernel) -> bool:
     return kernel.kinds[-1] is Pool
+
+
+def channels_of(kernel: Kernel) -> int:
+    """Return the most channels that a kernel takes."""
+    return MOST_CHANNELS if kernel in CONV_THREES else 64
 
 
 def weight_of(kernel: Kernel) -> int:
@@ -56,6 +63,7 @@ def weight_of(kernel: Kernel) -> int:
 def test_convolutions_of_planes_are_exact_and_take_the_planned_time(
     kernel: Kernel, shape: Shape, units: int, stride: int, density: float, most: int
 ) -> None:
+    shape = *shape[:2], min(shape[2], channels_of(kernel))
     model = planes_net(shape[0], shape, (units,), (pooled(kernel),), (stride,), density, weight_of(kernel), most)
     check(lay_out(model, kernel), PICTURES[::2])
 
@@ -87,13 +95,13 @@ def test_extreme_weights_and_thresholds_on_extreme_maps_are_exact(kernel: Kernel
 
 @pytest.mark.parametrize("kernel", CONVS, ids=lambda kernel: kernel.name)
 def test_the_most_channels_are_exact(kernel: Kernel) -> None:
-    model = planes_net(2, (5, 4, 64), (8,), (pooled(kernel),), density=0.6)
+    model = planes_net(2, (5, 4, channels_of(kernel)), (8,), (pooled(kernel),), density=0.6)
     check(lay_out(model, kernel, BIT_SUM_PLANES), PICTURES[:8])
 
 
 def test_convolutions_of_several_sizes_share_code_and_buffers() -> None:
-    model = planes_net(3, (9, 8, 8), (16, 8, 32), (False,) * 3, (1,) * 3)
-    check(lay_out(model, TERNARY, FOUR_BIT, PLACES, BIT_SUM_PLANES), PICTURES[::3])
+    model = planes_net(3, (11, 10, 8), (16, 8, 24, 8), (False,) * 4, (1,) * 4)
+    check(lay_out(model, TERNARY, FOUR_BIT, THREES, PLACES, BIT_SUM_PLANES), PICTURES[::3])
 
 
 @quick
@@ -118,8 +126,8 @@ def test_interrupts_change_nothing_and_other_registers_are_kept() -> None:
 
 
 def test_another_assembler_makes_the_same_bytes(tmp_path: Path) -> None:
-    model = planes_net(7, (9, 9, 8), (8, 8, 8), (False, False, True), (1,) * 3)
-    assembly = build(lay_out(model, PLACES, FOUR_BIT, TERNARY_POOL, BIT_SUM_PLANES), tmp_path)
+    model = planes_net(7, (11, 11, 8), (8, 8, 8, 8), (False, False, False, True), (1,) * 4)
+    assembly = build(lay_out(model, PLACES, THREES, FOUR_BIT, TERNARY_POOL, BIT_SUM_PLANES), tmp_path)
     assert pasmo_bytes(tmp_path / "main.asm") == assembly.image
 
 
@@ -136,11 +144,20 @@ def test_a_cascade_goes_on_from_the_planes_of_a_front() -> None:
     check_both(cascade, PICTURES[::3])
 
 
-def test_the_planner_chooses_by_time_and_memory_where_values_go_up_to_two() -> None:
-    few, many = (make(planes_net(11, (side, side, 16), (8,), (True,), density=0.6))[0] for side in (3, 9))
-    names = [[step.kernel.name for step in chosen.steps] for chosen in (few, many)]
-    assert names[0] == ["front_planes", "conv_places_pool", "bit_sum_planes", "arg_max"]
-    assert names[1] == ["front_planes", "conv_planes_ternary_pool", "bit_sum_planes", "arg_max"]
+@pytest.mark.parametrize(
+    ("shape", "units", "name"),
+    [
+        ((3, 3, 16), (8,), "conv_threes_pool"),
+        ((5, 5, 16), (32, 8), "conv_places_pool"),
+        ((9, 9, 16), (8,), "conv_planes_ternary_pool"),
+    ],
+)
+def test_the_planner_chooses_by_time_and_memory_where_values_go_up_to_two(
+    shape: Shape, units: tuple[int, ...], name: str
+) -> None:
+    pools = (*(False for _ in units[1:]), True)
+    chosen, _ = make(planes_net(11, shape, units, pools, (1,) * len(units), density=0.6))
+    assert [step.kernel.name for step in chosen.steps][-3:] == [name, "bit_sum_planes", "arg_max"]
 
 
 def test_the_greatest_before_a_position_is_that_of_its_cell() -> None:
@@ -169,6 +186,18 @@ def test_kernels_say_what_they_do_not_fit(heights: IntArray, inputs: int, channe
     part = Part(Pool("pool"), Range(0, inputs), (conv, Steps("levels", heights)), (5, 5, channels))
     with pytest.raises(AssertionError, match=reason):
         assert TERNARY.fits(part) is None, TERNARY.fits(part)
+
+
+@pytest.mark.parametrize(
+    ("shape", "reason"),
+    [
+        ((5, 5, 32), "a page holds the sums of 24 channels, not 32"),
+        ((17, 17, 8), "has pages for at most 255 places, not 289"),
+    ],
+)
+def test_the_kernel_of_threes_says_what_it_does_not_fit(shape: Shape, reason: str) -> None:
+    layers = Conv("conv", 8, np.zeros((3, 3, shape[2], 8), np.int32), np.zeros(8, np.int32)), Steps("levels", thresholds(0, 3))
+    assert THREES.fits(Part(Pool("pool"), Range(0, 2), layers, shape)) == reason
 
 
 def test_each_choice_of_five_weights_comes_once_in_the_row() -> None:

@@ -3,7 +3,7 @@
 ; In         the descriptor at conv_expand_map
 ; Out        the output map
 ; Clobbers   af bc de hl ix
-; T-states   exact in the map: a part of the Cost of the kernels conv_expand and conv_places
+; T-states   exact in the map: a part of the Cost of the kernels conv_expand, conv_places and conv_threes
 ; Bytes      65; for planes 73
 ; Needs      conv_page, conv_cell; hl' on the stack
 ; Writes     the descriptor

@@ -12,6 +12,7 @@ from zxml.z80gen.kernels.conv_pairs import CONV_PAIRS
 from zxml.z80gen.kernels.conv_places import CONV_PLACES
 from zxml.z80gen.kernels.conv_pool import CONV_POOL
 from zxml.z80gen.kernels.conv_table import CONV_TABLE
+from zxml.z80gen.kernels.conv_threes import CONV_THREES
 from zxml.z80gen.kernels.dense_sum import BATCHES, dense_sum
 from zxml.z80gen.kernels.edge_sum import edge_sum
 from zxml.z80gen.kernels.exit_gap import EXIT_GAP
@@ -35,6 +36,7 @@ KERNELS: tuple[Kernel, ...] = (
     *CONV_EXPAND,
     *CONV_PLANES,
     *CONV_PLACES,
+    *CONV_THREES,
     CONV_BITS,
     CONV_PAIRS,
     BIT_SUM,

@@ -1,4 +1,4 @@
-"""What conv_expand and conv_places have in common: the units, one by one, the code that runs the lines, and its counts.
+"""What convolutions with compiled lines have in common: the units, one by one, the code that runs the lines, and counts.
 
 The code of a layer calls the lines of each position and shifts the bits of each cell of the output, inverted, into bytes. Where
 the layer is pooled, it goes through the positions of a cell until one is of the highest level. Sums of values of 0 to 2 have

@@ -1,4 +1,4 @@
-"""How the weights of conv_expand and conv_places lie in memory: two of four bits, or four or five ternary ones a byte."""
+"""How weights of convolutions lie in memory: two of four bits, or three, four or five ternary ones a byte."""
 
 from __future__ import annotations
 
@@ -92,6 +92,16 @@ def _page_fives(label: str) -> str:
     return writer.text()
 
 
+def _pack_threes(weights: Values) -> Values:
+    number = (weights + 1) @ 3 ** np.arange(3)
+    return np.asarray(number + 27 * np.arange(len(weights)))  # the tables of a place follow one another
+
+
+def _no_page(label: str) -> str:
+    return ""
+
+
 FOUR_BIT = Packing("4bit", -8, 7, 4, 2, 378, 109, 512, _pack_4bit, _page_4bit)
 TERNARY = Packing("ternary", -1, 1, 4, 1, 336, 100, 325, _pack_ternary, _page_ternary)
 FIVES = Packing("ternary", -1, 1, FIVE, 1, 99, 13, ROW_NBYTES, _pack_fives, _page_fives)
+THREES = Packing("ternary", -1, 1, 3, 1, 28, 4, 0, _pack_threes, _no_page)
