@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from itertools import takewhile
 
@@ -211,26 +211,50 @@ def plan(model: IntegerModel, pictures: Pictures, program: Program = NO_PROGRAM,
     Raises PlanError if none does: it names the layer, and the bytes that are missing or the kernels and why they lost.
     """
     rejected: list[Rejected] = []
-    too_large: list[Rejected] = []
-    plans = []
     seen = Trace(model.layers, pictures.astype(np.int64))
-    for chain in map(with_own_names, _chains(model, rejected)):
-        name = " + ".join(step.kernel.name for step in chain)
-        try:
-            steps, placed = _place(chain, program, target)
-        except PlanError as error:
-            too_large.append(Rejected(name, str(error)))
-            continue
-        draft = Plan(model, target, program, steps, placed, 0.0, ())
-        plans.append((float(draft.tstates_of(seen).mean()), name, steps, placed))
-    if not plans:
-        reasons = [choice.reason for choice in too_large[:1] or rejected]
+
+    def draft(steps: tuple[Step, ...], placed: tuple[Placed, ...] = ()) -> Plan:
+        made = Plan(model, target, program, steps, placed, 0.0, ())
+        return replace(made, tstates_mean=float(made.tstates_of(seen).mean()))
+
+    drafts = [draft(chain) for chain in map(with_own_names, _chains(model, rejected))]
+    fits, lost = _try(sorted(drafts, key=_rank), lambda made: draft(*_place(made.steps, program, target)))
+    if not fits:
+        reasons = [choice.reason for choice in lost[:1] or rejected]
         raise PlanError(f"{model.name} does not fit a {target.name}: {'; '.join(dict.fromkeys(reasons))}")
-    plans.sort(key=lambda entry: entry[:2])
-    mean, _, steps, placed = plans[0]
-    rejected += too_large
-    rejected += [Rejected(name, f"{slower - mean:,.0f} T-states slower") for slower, name, _, _ in plans[1:]]
-    return Plan(model, target, program, steps, placed, mean, tuple(dict.fromkeys(rejected)))
+    chosen = min(fits, key=_rank)
+    slower = [_slower(made, chosen) for made in fits if made is not chosen]
+    return replace(chosen, rejected=tuple(dict.fromkeys([*rejected, *slower, *lost])))
+
+
+def _rank(made: Plan) -> tuple[float, str]:
+    return made.tstates_mean, _name(made)
+
+
+def _name(made: Plan) -> str:
+    return " + ".join(step.kernel.name for step in made.steps)
+
+
+def _slower(made: Plan, than: Plan) -> Rejected:
+    return Rejected(_name(made), f"{made.tstates_mean - than.tstates_mean:,.0f} T-states slower")
+
+
+def _try(drafts: list[Plan], put: Callable[[Plan], Plan]) -> tuple[list[Plan], list[Rejected]]:
+    """Return the drafts, the fastest of which comes first, put into memory as long as none that fits is faster, and what lost.
+
+    put: returns a draft placed, which may have become slower through banks; raises PlanError if it does not fit.
+    """
+    fits, lost = list[Plan](), list[Rejected]()
+    for made in drafts:
+        best = min(fits, key=_rank, default=None)
+        if best and best.tstates_mean <= made.tstates_mean:
+            lost.append(_slower(made, best))
+            continue
+        try:
+            fits.append(put(made))
+        except PlanError as error:
+            lost.append(Rejected(_name(made), str(error)))
+    return fits, lost
 
 
 def _place(chain: tuple[Step, ...], program: Program, target: Target) -> tuple[tuple[Step, ...], tuple[Placed, ...]]:
