@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -14,6 +15,8 @@ from zxml.files import product_folder
 from zxml.ir import IntegerModel
 from zxml.z80gen.assemble import assemble
 from zxml.z80gen.emit import LICENCE, build, emit
+from zxml.z80gen.kernel import table
+from zxml.z80gen.memory import Placed
 from zxml.z80gen.plan import plan
 
 GOLDEN = Path(__file__).parent / "golden"
@@ -52,6 +55,14 @@ def test_hand_written_files_stand_unchanged_in_the_output(tmp_path: Path) -> Non
     for name in ("edge_code", "edge_sum", "dense_sum", "arg_max"):
         source = product_folder("asm") / "kernel" / f"{name}.asm"
         assert (main.parent / source.name).read_text() == source.read_text()
+
+
+def test_zeros_at_the_end_are_part_of_the_image(tmp_path: Path) -> None:
+    chosen = plan(TINY["tiny1"], extreme_pictures())
+    zeros = table("zeros", 100, lambda: f"zeros:{chr(10)}        defs 100{chr(10)}", align=1)
+    assembly = build(replace(chosen, placed=(*chosen.placed, Placed(chosen.end, zeros))), tmp_path)
+    assert len(assembly.image) == chosen.end + 100 - assembly.org
+    assert assembly.image.endswith(bytes(100))
 
 
 def test_the_same_model_gives_the_same_bytes(tmp_path: Path) -> None:

@@ -58,7 +58,10 @@ def _hand_written(source: str) -> str:
 
 
 def build(plan: Plan, folder: Path) -> Assembly:
-    """Emit and assemble; raise ZxmlError if a section is not where and as long as planned."""
+    """Emit and assemble; raise ZxmlError if a section is not where and as long as planned.
+
+    pyz80 leaves out the zeros that an image ends in. They are part of it here, since the machine's memory need not be clear.
+    """
     assembly = assemble(emit(plan, folder))
     for placed in plan.placed:
         start, end = (assembly.symbols[_mark(placed.section, which)] for which in ("start", "end"))
@@ -67,7 +70,9 @@ def build(plan: Plan, folder: Path) -> Assembly:
                 f"{placed.section.source}.asm: planned at {placed.addr:#06x} with {placed.section.nbytes} bytes, "
                 f"assembled at {start:#06x} with {end - start}; correct the kernel's size"
             )
-    return _split(assembly, plan) if plan.banks else assembly
+    nbytes = plan.end - assembly.org + sum(bank_nbytes(plan, bank) for bank in plan.banks)
+    whole = replace(assembly, image=assembly.image.ljust(nbytes, b"\0"))
+    return _split(whole, plan) if plan.banks else whole
 
 
 def _split(assembly: Assembly, plan: Plan) -> Assembly:
@@ -76,7 +81,7 @@ def _split(assembly: Assembly, plan: Plan) -> Assembly:
     banks, after = {}, start
     for bank in plan.banks:
         nbytes = bank_nbytes(plan, bank)
-        banks[bank] = assembly.image[after : after + nbytes].ljust(nbytes, b"\0")
+        banks[bank] = assembly.image[after : after + nbytes]
         after += nbytes
     return replace(assembly, image=assembly.image[:start], banks=banks)
 
