@@ -119,6 +119,7 @@ def test_interrupts_change_nothing_and_other_registers_are_kept(kernel: Kernel) 
     check_interrupted(lay_out(net((9, 9, 8), (16,), pooled=True, weight=1), kernel, BIT_SUM))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("sums", [BIT_SUM, BIT_SUM_4BIT], ids=lambda kernel: kernel.name)
 def test_another_assembler_makes_the_same_bytes(tmp_path: Path, sums: Kernel) -> None:
     model = net((9, 9, 8), (8, 8, 8, 8), pooled=True, weight=1)

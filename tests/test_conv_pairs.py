@@ -86,6 +86,7 @@ def test_interrupts_change_nothing_and_other_registers_are_kept(kernel: Kernel) 
     assert {name: after[name] for name in kept} == {name: before[name] for name in kept}
 
 
+@pytest.mark.slow
 def test_another_assembler_makes_the_same_bytes(tmp_path: Path) -> None:
     assembly = build(lay_out(net((9, 8, 8), (16, 24, 8)), CONV_PAIRS, CONV_BITS, CONV_PAIRS), tmp_path)
     assert pasmo_bytes(tmp_path / "main.asm") == assembly.image

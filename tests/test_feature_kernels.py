@@ -178,6 +178,7 @@ def test_three_stages_with_two_fronts_are_exact_at_every_exit() -> None:
     check_both(model)
 
 
+@pytest.mark.slow
 def test_pasmo_builds_the_same_bytes(tmp_path: Path) -> None:
     assembly = build(plan(three_stages(10), PICTURES[:5]), tmp_path)
     assert pasmo_bytes(tmp_path / "main.asm") == assembly.image

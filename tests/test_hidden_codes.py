@@ -168,6 +168,7 @@ def test_a_full_line_is_exact(codes: int) -> None:
     check(lay_down(model), PICTURES[:7])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("form", FORMS)
 def test_two_assemblers_agree(form: str, tmp_path: Path) -> None:
     chosen = lay_down(shared_net(7, 6, 5), form)

@@ -83,6 +83,7 @@ def test_extreme_weights_on_extreme_maps_are_exact(form: str, weight: int, bias:
     check(lay_down(model, form), PICTURES[:7])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("form", FORMS)
 def test_two_assemblers_agree(form: str, tmp_path: Path) -> None:
     plan = lay_down(net((4, 4, 8), 5), form)

@@ -181,6 +181,7 @@ def test_interrupts_change_nothing_and_registers_are_kept() -> None:
     assert chosen.placed
 
 
+@pytest.mark.slow
 def test_pasmo_builds_the_same_bytes_of_looks(tmp_path: Path) -> None:
     assembly = build(plan(with_looks(two_nets(6), 40), PICTURES[:3]), tmp_path)
     assert pasmo_bytes(tmp_path / "main.asm") == assembly.image

@@ -125,6 +125,7 @@ def test_interrupts_change_nothing_and_other_registers_are_kept() -> None:
     check_interrupted(lay_out(planes_net(6, (7, 7, 8), (16,), (True,)), TERNARY_POOL, BIT_SUM_PLANES))
 
 
+@pytest.mark.slow
 def test_another_assembler_makes_the_same_bytes(tmp_path: Path) -> None:
     model = planes_net(7, (11, 11, 8), (8, 8, 8, 8), (False, False, False, True), (1,) * 4)
     assembly = build(lay_out(model, PLACES, THREES, FOUR_BIT, TERNARY_POOL, BIT_SUM_PLANES), tmp_path)
