@@ -121,8 +121,9 @@ def test_sums_over_empty_and_over_full_planes_are_exact(bias: int) -> None:
     check(lay_out(model, TERNARY, BIT_SUM_PLANES), PICTURES[:2])
 
 
-def test_interrupts_change_nothing_and_other_registers_are_kept() -> None:
-    check_interrupted(lay_out(planes_net(6, (7, 7, 8), (16,), (True,)), TERNARY_POOL, BIT_SUM_PLANES))
+@pytest.mark.parametrize("kernel", [TERNARY_POOL, PLACES_POOL, THREES_POOL], ids=lambda kernel: kernel.name)
+def test_interrupts_change_nothing_and_other_registers_are_kept(kernel: Kernel) -> None:
+    check_interrupted(lay_out(planes_net(6, (7, 7, 8), (16,), (True,)), kernel, BIT_SUM_PLANES))
 
 
 @pytest.mark.slow
