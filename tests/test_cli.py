@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.nets import random_model
-from zxml import ir
+from zxml import commands, ir
 from zxml.cli import main, parser
 from zxml.train import main as train_main
 
@@ -56,6 +56,18 @@ def test_show_prints_layers_kernels_and_memory(model_file: Path, capsys: pytest.
         assert word in text
     assert main(["show", str(model_file), "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["steps"][0]["kernel"] == "edge_sum_4"
+
+
+def test_show_tells_how_many_more_choices_lost(
+    model_file: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(commands, "MOST_REJECTED", 1)
+    assert main(["show", str(model_file)]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert sum(line.startswith("not ") for line in lines) == 1
+    assert main(["show", str(model_file), "--json"]) == 0
+    more = len(json.loads(capsys.readouterr().out)["rejected"]) - 1
+    assert lines[-1] == f"and {more} more choices that lost: --json lists all"
 
 
 def test_emit_writes_assembly(model_file: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -28,6 +28,7 @@ from zxml.z80gen.target import Target
 
 TASK = "mnist"
 FUSE_OPTIONS = ("--graphics-filter", "2x")
+MOST_REJECTED = 30  # choices that lost, as `show` prints them
 
 
 def devices(options: argparse.Namespace) -> int:
@@ -57,7 +58,9 @@ def show(options: argparse.Namespace) -> int:
         print(f"{step.name}: {step.kernel.name}, {step.cost.nbytes:,} bytes, T-states {formula}")
     print(f"mean {plan.tstates_mean:,.0f} T-states on validation pictures, never over {plan.tstates_worst:,}", "", sep="\n")
     print(plan.memory_map(), "", sep="\n")
-    print(*(f"not {choice.name}: {choice.reason}" for choice in plan.rejected), sep="\n")
+    print(*(f"not {choice.name}: {choice.reason}" for choice in plan.rejected[:MOST_REJECTED]), sep="\n")
+    if len(plan.rejected) > MOST_REJECTED:
+        print(f"and {len(plan.rejected) - MOST_REJECTED} more choices that lost: --json lists all")
     return 0
 
 

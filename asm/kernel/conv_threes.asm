@@ -1,8 +1,8 @@
 ; conv_threes - a convolution of 3 x 3 on channels of 0 to 2, the same out, from ternary weights packed by threes
 ;
 ; Each place of the map gets a page of tables: for each three channels the 27 sums that weights of -1, 0 and 1 can make of them,
-; in the order of the weights' number. For each unit the layer's own code copies the weights into a line of look-ups for the nine
-; places of a window, `ld l, k / add a, (hl)` for each three channels and `inc h` from page to page; then it runs the line for
+; in the order of the weights' number. For each unit the weights are copied into a line of look-ups for the nine places of a
+; window, `ld l, k / add a, (hl)` for each three channels and `inc h` from page to page, which the layer's own code runs for
 ; each position. That takes less time than conv_places where most channels are not 0.
 ;
 ; In         hl = descriptor of 16 bytes: addresses of the map, the output, the weights, the layer's own code, and what unpacks

@@ -220,40 +220,44 @@ def plan(model: IntegerModel, pictures: Pictures, program: Program = NO_PROGRAM,
     drafts = [draft(chain) for chain in map(with_own_names, _chains(model, rejected))]
     fits, lost = _try(sorted(drafts, key=_rank), lambda made: draft(*_place(made.steps, program, target)))
     if not fits:
-        reasons = [choice.reason for choice in lost[:1] or rejected]
+        reasons = [reason for _, reason in lost[:1]] or [choice.reason for choice in rejected]
         raise PlanError(f"{model.name} does not fit a {target.name}: {'; '.join(dict.fromkeys(reasons))}")
     chosen = min(fits, key=_rank)
-    slower = [_slower(made, chosen) for made in fits if made is not chosen]
-    return replace(chosen, rejected=tuple(dict.fromkeys([*rejected, *slower, *lost])))
+    lost += [(made, _slower(made, chosen)) for made in fits if made is not chosen]
+    rejected += [Rejected(_instead(made, chosen), reason) for made, reason in sorted(lost, key=lambda entry: _rank(entry[0]))]
+    return replace(chosen, rejected=tuple(dict.fromkeys(rejected)))
 
 
 def _rank(made: Plan) -> tuple[float, str]:
-    return made.tstates_mean, _name(made)
+    return made.tstates_mean, " + ".join(step.kernel.name for step in made.steps)
 
 
-def _name(made: Plan) -> str:
-    return " + ".join(step.kernel.name for step in made.steps)
+def _slower(made: Plan, than: Plan) -> str:
+    return f"{made.tstates_mean - than.tstates_mean:,.0f} T-states slower"
 
 
-def _slower(made: Plan, than: Plan) -> Rejected:
-    return Rejected(_name(made), f"{made.tstates_mean - than.tstates_mean:,.0f} T-states slower")
+def _instead(made: Plan, chosen: Plan) -> str:
+    """Return which kernels a plan has for which layers, as far as the chosen one has others."""
+    ours = {(step.name, step.kernel.name) for step in chosen.steps}
+    theirs = [(step.name, step.kernel.name) for step in made.steps]
+    return ", ".join(f"{kernel} for {name}" for name, kernel in theirs if (name, kernel) not in ours)
 
 
-def _try(drafts: list[Plan], put: Callable[[Plan], Plan]) -> tuple[list[Plan], list[Rejected]]:
-    """Return the drafts, the fastest of which comes first, put into memory as long as none that fits is faster, and what lost.
+def _try(drafts: list[Plan], put: Callable[[Plan], Plan]) -> tuple[list[Plan], list[tuple[Plan, str]]]:
+    """Return the drafts put into memory, in order, as long as none that fits is faster, and of the others why they lost.
 
     put: returns a draft placed, which may have become slower through banks; raises PlanError if it does not fit.
     """
-    fits, lost = list[Plan](), list[Rejected]()
+    fits, lost = list[Plan](), list[tuple[Plan, str]]()
     for made in drafts:
         best = min(fits, key=_rank, default=None)
         if best and best.tstates_mean <= made.tstates_mean:
-            lost.append(_slower(made, best))
+            lost.append((made, _slower(made, best)))
             continue
         try:
             fits.append(put(made))
         except PlanError as error:
-            lost.append(Rejected(_name(made), str(error)))
+            lost.append((made, str(error)))
     return fits, lost
 
 
