@@ -8,11 +8,10 @@ from functools import lru_cache
 from itertools import takewhile
 
 import numpy as np
-from numpy.typing import NDArray
 
 from zxml.errors import PlanError
-from zxml.ir import PICTURE, PICTURE_SIDE, Exit, IntegerModel, Layer, Looks, Range, looked_again, sources
-from zxml.reference import Pictures, batches, move, trace_layers
+from zxml.ir import PICTURE, PICTURE_SIDE, Exit, IntegerModel, Looks, Range, looked_again, sources
+from zxml.reference import Pictures, batches
 from zxml.z80gen.cost import Cost
 from zxml.z80gen.kernel import Kernel, Part, Place, Section, Values
 from zxml.z80gen.kernels import KERNELS
@@ -20,6 +19,7 @@ from zxml.z80gen.memory import Placed, place
 from zxml.z80gen.paging import SELECT_NBYTES, SELECT_TSTATES, arrangements, banks_of, selections
 from zxml.z80gen.renaming import with_own_names
 from zxml.z80gen.target import SPECTRUM_48K, Target
+from zxml.z80gen.trace import Trace
 
 RET_TSTATES, LEAVE_TSTATES, STAY_TSTATES = 10, 11, 5  # classify's own: ret; ret c, taken and not
 PICTURE_TSTATES = 16  # keeping the picture's address, or taking it again
@@ -86,42 +86,6 @@ class Rejected:
 
     name: str
     reason: str
-
-
-class Trace:
-    """Of some pictures: what they are and what each layer puts out, in order, and what each layer takes.
-
-    looks: of each layer of further looks, by its number, which pictures come to it, and of each look what its layers make of
-    these. The others' scores after it are those of their first look. spent: a kernel's T-states, with the number of its input.
-    """
-
-    def __init__(self, layers: tuple[Layer, ...], pictures: Values) -> None:
-        known, going = list[Values](), np.ones(len(pictures), bool)
-        self.looks: dict[int, tuple[Values, list[Trace]]] = {}
-        self.spent: dict[tuple[Kernel, int], Values] = {}
-        for number, layer in enumerate(layers):
-            if isinstance(layer, Looks):
-                known.append(self._look(layers, number, pictures, known, np.flatnonzero(going)))
-            else:
-                known = trace_layers(layers[: number + 1], pictures, known=known)
-            if isinstance(layer, Exit):
-                going &= known[-1][:, 0] == 0
-        self.outputs = [pictures, *known]
-        self.taken = [self.outputs[source + 1] for source in sources(layers)]
-
-    def _look(
-        self, layers: tuple[Layer, ...], number: int, pictures: Values, known: list[Values], going: NDArray[np.int64]
-    ) -> Values:
-        """Keep the further looks of layer `number` at those going, and return all scores after them."""
-        looks, again = layers[number], looked_again(layers, number)
-        total = known[list(sources(layers[: number + 1]))[number]].copy()
-        assert isinstance(looks, Looks)
-        moved = (move(pictures[going], *shift) for shift in looks.shifts if len(going))
-        traces = [Trace(tuple(layers[each] for each in again), each) for each in moved]
-        for look in traces:
-            total[going] += look.outputs[-1]
-        self.looks[number] = going, traces
-        return total
 
 
 @dataclass(frozen=True, eq=False)

@@ -14,11 +14,11 @@ from functools import partial
 
 import numpy as np
 
-from zxml.ir import PATCH_SIDE, Conv, Layer, Pool, Steps
+from zxml.ir import PATCH_SIDE
 from zxml.z80gen.cost import Cost, Counts, Term
-from zxml.z80gen.kernel import Kernel, Part, Place, Section, Values, table
-from zxml.z80gen.kernels.bits import CHANNELS_A_BYTE, PAGE, PLANES, bits_label, bits_section, buffer_section
-from zxml.z80gen.kernels.conv_part import ConvPart, conv_part, pack_groups, read_conv, total
+from zxml.z80gen.kernel import Part, Place, Section, Values, table
+from zxml.z80gen.kernels.bits import CHANNELS_A_BYTE, PAGE, bits_label, bits_section, buffer_section
+from zxml.z80gen.kernels.conv_part import ConvPart, conv_part, pack_groups, total
 from zxml.z80gen.kernels.conv_units import (
     label_of,
     position_counts,
@@ -26,6 +26,7 @@ from zxml.z80gen.kernels.conv_units import (
     reject_packed,
     rows_seen,
     run_nbytes,
+    ternary_kernels,
     units_text,
     units_tstates,
     write_run,
@@ -123,10 +124,6 @@ def _count(part: Part, inputs: Values, outputs: list[Values]) -> Counts:
     }
 
 
-def _constants(part: Part) -> dict[str, int]:
-    return {}
-
-
 def _layer(conv: ConvPart) -> str:
     writer = AsmWriter()
     writer.label(label_of(conv, "layer"), f"the descriptor for {NAME}")
@@ -217,22 +214,4 @@ def _sections(part: Part) -> tuple[Section, ...]:
     )
 
 
-def conv_places(pooled: bool) -> Kernel:
-    """Return the kernel that pools what it puts out or does not."""
-    kinds: tuple[type[Layer], ...] = (Conv, Steps, Pool) if pooled else (Conv, Steps)
-    return Kernel(
-        name=f"{NAME}{'_pool' if pooled else ''}",
-        kinds=kinds,
-        takes=PLANES,
-        gives=PLANES,
-        calls=_calls,
-        fits=_fits,
-        cost=_cost,
-        count=_count,
-        constants=_constants,
-        sections=_sections,
-        read=read_conv,
-    )
-
-
-CONV_PLACES = conv_places(False), conv_places(True)
+CONV_PLACES = ternary_kernels(NAME, _calls, _fits, _cost, _count, _sections)

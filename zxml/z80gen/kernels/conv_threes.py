@@ -11,11 +11,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import partial
 
-from zxml.ir import PATCH_SIDE, Conv, Layer, Pool, Steps
+from zxml.ir import PATCH_SIDE
 from zxml.z80gen.cost import Cost, Counts
-from zxml.z80gen.kernel import Kernel, Part, Place, Section, Values, table
-from zxml.z80gen.kernels.bits import CHANNELS_A_BYTE, PAGE, PLANES, bits_label, bits_section, buffer_section
-from zxml.z80gen.kernels.conv_part import ConvPart, conv_part, read_conv
+from zxml.z80gen.kernel import Part, Place, Section, Values, table
+from zxml.z80gen.kernels.bits import CHANNELS_A_BYTE, PAGE, bits_label, bits_section, buffer_section
+from zxml.z80gen.kernels.conv_part import ConvPart, conv_part
 from zxml.z80gen.kernels.conv_units import (
     label_of,
     position_counts,
@@ -23,6 +23,7 @@ from zxml.z80gen.kernels.conv_units import (
     reject_packed,
     rows_seen,
     run_nbytes,
+    ternary_kernels,
     units_text,
     units_tstates,
     write_run,
@@ -94,10 +95,6 @@ def _unpack_tstates(conv: ConvPart) -> int:
 def _count(part: Part, inputs: Values, outputs: list[Values]) -> Counts:
     conv = conv_part(part)
     return position_counts(conv, outputs[0], outputs[0][:, :, :, 0] * 0)
-
-
-def _constants(part: Part) -> dict[str, int]:
-    return {}
 
 
 def _fill() -> str:
@@ -194,22 +191,4 @@ def _sections(part: Part) -> tuple[Section, ...]:
     )
 
 
-def conv_threes(pooled: bool) -> Kernel:
-    """Return the kernel that pools what it puts out or does not."""
-    kinds: tuple[type[Layer], ...] = (Conv, Steps, Pool) if pooled else (Conv, Steps)
-    return Kernel(
-        name=f"{NAME}{'_pool' if pooled else ''}",
-        kinds=kinds,
-        takes=PLANES,
-        gives=PLANES,
-        calls=_calls,
-        fits=_fits,
-        cost=_cost,
-        count=_count,
-        constants=_constants,
-        sections=_sections,
-        read=read_conv,
-    )
-
-
-CONV_THREES = conv_threes(False), conv_threes(True)
+CONV_THREES = ternary_kernels(NAME, _calls, _fits, _cost, _count, _sections)

@@ -8,15 +8,16 @@ SIGN more, so that they are unsigned.
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from itertools import product
 
 import numpy as np
 from numpy.typing import NDArray
 
-from zxml.ir import PATCH_SIDE, Steps
-from zxml.z80gen.cost import Counts, Term
-from zxml.z80gen.kernel import Part, Values
-from zxml.z80gen.kernels.bits import CHANNELS_A_BYTE
+from zxml.ir import PATCH_SIDE, Conv, Pool, Steps
+from zxml.z80gen.cost import Cost, Counts, Term
+from zxml.z80gen.kernel import Kernel, Part, Section, Values
+from zxml.z80gen.kernels.bits import CHANNELS_A_BYTE, PLANES
 from zxml.z80gen.kernels.conv_part import (
     NONE_BEFORE,
     ConvPart,
@@ -25,6 +26,7 @@ from zxml.z80gen.kernels.conv_part import (
     first_of_several,
     greatest_before,
     last_of_cell,
+    read_conv,
     reject_conv,
     total,
 )
@@ -51,6 +53,31 @@ def reject_packed(packing: Packing, part: Part) -> str | None:
     if conv.outputs[0] * conv.outputs[1] > MOST_CELLS:
         return f"counts {MOST_CELLS} places of the output, not {conv.outputs[0]} x {conv.outputs[1]}"
     return None
+
+
+def ternary_kernels(
+    name: str,
+    calls: Callable[[Part], tuple[str, ...]],
+    fits: Callable[[Part], str | None],
+    cost: Callable[[Part], Cost],
+    count: Callable[[Part, Values, list[Values]], Counts],
+    sections: Callable[[Part], tuple[Section, ...]],
+) -> tuple[Kernel, Kernel]:
+    """Return two kernels of convolutions on planes that are nearly the same: the second pools what it puts out."""
+    plain = Kernel(
+        name=name,
+        kinds=(Conv, Steps),
+        takes=PLANES,
+        gives=PLANES,
+        calls=calls,
+        fits=fits,
+        cost=cost,
+        count=count,
+        constants=lambda part: {},
+        sections=sections,
+        read=read_conv,
+    )
+    return plain, replace(plain, name=f"{name}_pool", kinds=(Conv, Steps, Pool))
 
 
 def units_text(form: str) -> str:
