@@ -187,17 +187,15 @@ def plan(model: IntegerModel, pictures: Pictures, program: Program = NO_PROGRAM,
         reasons = [reason for _, reason in lost[:1]] or [choice.reason for choice in rejected]
         raise PlanError(f"{model.name} does not fit a {target.name}: {'; '.join(dict.fromkeys(reasons))}")
     chosen = min(fits, key=_rank)
-    lost += [(made, _slower(made, chosen)) for made in fits if made is not chosen]
-    rejected += [Rejected(_instead(made, chosen), reason) for made, reason in sorted(lost, key=lambda entry: _rank(entry[0]))]
+    lost += [(made, "") for made in fits if made is not chosen]
+    for made, reason in sorted(lost, key=lambda entry: _rank(entry[0])):
+        slower = f"{made.tstates_mean - chosen.tstates_mean:,.0f} T-states slower"
+        rejected.append(Rejected(_instead(made, chosen), reason or slower))
     return replace(chosen, rejected=tuple(dict.fromkeys(rejected)))
 
 
 def _rank(made: Plan) -> tuple[float, str]:
     return made.tstates_mean, " + ".join(step.kernel.name for step in made.steps)
-
-
-def _slower(made: Plan, than: Plan) -> str:
-    return f"{made.tstates_mean - than.tstates_mean:,.0f} T-states slower"
 
 
 def _instead(made: Plan, chosen: Plan) -> str:
@@ -208,7 +206,7 @@ def _instead(made: Plan, chosen: Plan) -> str:
 
 
 def _try(drafts: list[Plan], put: Callable[[Plan], Plan]) -> tuple[list[Plan], list[tuple[Plan, str]]]:
-    """Return the drafts put into memory, in order, as long as none that fits is faster, and of the others why they lost.
+    """Return the drafts put into memory, in order, as long as none that fits is faster, and the others: why not, or nothing.
 
     put: returns a draft placed, which may have become slower through banks; raises PlanError if it does not fit.
     """
@@ -216,7 +214,7 @@ def _try(drafts: list[Plan], put: Callable[[Plan], Plan]) -> tuple[list[Plan], l
     for made in drafts:
         best = min(fits, key=_rank, default=None)
         if best and best.tstates_mean <= made.tstates_mean:
-            lost.append((made, _slower(made, best)))
+            lost.append((made, ""))
             continue
         try:
             fits.append(put(made))

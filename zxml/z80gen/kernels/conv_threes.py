@@ -82,9 +82,13 @@ def _cost(part: Part) -> Cost:
     return Cost(sum(section.nbytes for section in _sections(part)[1:]), fixed, terms)
 
 
+def _page_steps(conv: ConvPart) -> int:
+    """Return the steps from page to page in a line."""
+    return (PATCH_SIDE - 1) * (PATCH_SIDE + _row_step(conv))
+
+
 def _line_tstates(conv: ConvPart) -> int:
-    pages = PATCH_SIDE * (PATCH_SIDE - 1) + (PATCH_SIDE - 1) * _row_step(conv)
-    return 14 * PATCH_SIDE**2 * _threes(conv) + 4 * pages
+    return 14 * PATCH_SIDE**2 * _threes(conv) + 4 * _page_steps(conv)
 
 
 def _unpack_tstates(conv: ConvPart) -> int:
@@ -121,8 +125,7 @@ def _line(conv: ConvPart) -> str:
 
 
 def _line_nbytes(conv: ConvPart) -> int:
-    pages = PATCH_SIDE * (PATCH_SIDE - 1) + (PATCH_SIDE - 1) * _row_step(conv)
-    return 3 * PATCH_SIDE**2 * _threes(conv) + pages + 1
+    return 3 * PATCH_SIDE**2 * _threes(conv) + _page_steps(conv) + 1
 
 
 def _unpack(conv: ConvPart) -> str:
