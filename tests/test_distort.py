@@ -166,7 +166,7 @@ def test_normal_draws_have_their_mean_and_deviation() -> None:
 def test_a_kernel_that_does_not_build_is_a_device_error(
     queue: cl.CommandQueue, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    for name in ("distort_draws.cl", "distort.cl", "distort_strips.cl"):
+    for name in ("hash.cl", "distort_draws.cl", "distort.cl", "distort_strips.cl"):
         (tmp_path / name).write_text("__kernel void distort(")
     monkeypatch.setattr("zxml.gpu.program.KERNELS", tmp_path)
     with pytest.raises(DeviceError, match=r"cannot build the kernels"):

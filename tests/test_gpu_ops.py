@@ -16,6 +16,7 @@ from tests.ops import assert_near, draw, draw_pictures, make_space, order_of, ru
 from zxml.gpu import oracle
 from zxml.gpu.ops.conv import Conv
 from zxml.gpu.ops.dense import Dense
+from zxml.gpu.ops.dropout import Dropout
 from zxml.gpu.ops.loss import loss
 from zxml.gpu.ops.norm import RELU, NormActivation
 from zxml.gpu.ops.optimiser import AVERAGE_STEPS, update
@@ -71,6 +72,30 @@ def test_dense_layers_of_any_shape_are_the_oracles(queue: Any, case: DenseCase) 
 @given(case=dense_cases)
 def test_many_dense_layers_are_the_oracles(queue: Any, case: DenseCase) -> None:
     check_dense(queue, case)
+
+
+@pytest.mark.parametrize(("part", "step"), [(0.25, 0), (0.9, 0), (0.5, 3)])
+def test_dropout_leaves_out_a_part_of_values_and_gradients(queue: Any, part: float, step: int) -> None:
+    batch, inputs = 70, 41
+    values, grad = 1.0 + np.abs(draw(1, (batch, inputs))), 1.0 + np.abs(draw(2, (batch, inputs)))
+    space = Workspace(queue, batch, step + 1, {"none": Param(np.zeros(1))})
+    order = np.random.default_rng(3).integers(0, 60_000, (step + 1, batch)).astype(np.uint32)
+    space.write(space.order, order, np.uint32)
+    space.write(space.state, np.array([step]), np.uint32)
+    taken = space.buffer(values), space.zeros(batch, inputs)
+    op = Dropout(space, taken, inputs, part)
+    outputs = [(op.map, values.shape), (taken[1], values.shape)]
+    (kept, kept_grad), _ = run(space, op.op, (op.map_grad, grad), outputs)
+    assert_near(kept, oracle.dropout(values, order[step], step, part))
+    assert_near(kept_grad, oracle.dropout(grad, order[step], step, part))
+    assert (kept == 0).mean() == pytest.approx(part, abs=0.04)
+
+
+def test_dropout_draws_anew_for_each_picture_and_step() -> None:
+    ones, pictures = np.ones((2, 2000)), np.arange(2, dtype=np.uint32)
+    first, second = (oracle.dropout(ones, pictures, step, 0.5) > 0 for step in (0, 1))
+    for one, other in [(first[0], first[1]), (first[0], second[0]), (first[0], second[1])]:
+        assert (one == other).mean() == pytest.approx(0.5, abs=0.05)
 
 
 @dataclass(frozen=True)

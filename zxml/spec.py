@@ -74,7 +74,8 @@ class TowerSpec:
     window: the part of the picture; filters: a multiple of 8 up to 32, or up to 16 of two levels; levels: the greatest value of
     a feature; spare: what a feature adds to the loss a level; codes: how many a place's 8 features can become, each of which is
     an input then (0: features are); convs, in order, and hidden, a dense layer of few levels (0 units: there is none);
-    weight_bits, weight_step: of the scores' weights. shared: the codes are those of the net before, which stay as they are;
+    weight_bits, weight_step: of the scores' weights; dropout: the part of what they see that a step of training does without.
+    shared: the codes are those of the net before, which stay as they are;
     looks: shifts [down, right] of up to a pixel, for further looks with the same net where it doubts; more_looks: others where
     it doubts still.
     """
@@ -89,6 +90,7 @@ class TowerSpec:
     hidden: HiddenSpec = field(default_factory=lambda: HiddenSpec(units=0))
     weight_bits: int = 6
     weight_step: float = 0.125
+    dropout: float = 0.0
     looks: tuple[tuple[int, int], ...] = ()
     more_looks: tuple[tuple[int, int], ...] = ()
 
@@ -281,10 +283,11 @@ def _tower_rules(where: str, tower: TowerSpec) -> dict[str, bool]:
         f"{where}: with codes there are 8 filters of one level and no convs": not tower.codes
         or ((tower.filters, tower.levels) == (8, 1) and not tower.convs),
         f"{where}: without codes it must have convs or hidden units": bool(tower.codes or tower.convs or tower.hidden.units),
-        f"{where}.convs: units must be multiples of 8 up to 64, got {units}": all(n in range(8, 65, 8) for n in units),
+        f"{where}.convs: units must be multiples of 8 up to 96, got {units}": all(n in range(8, 97, 8) for n in units),
         f"{where}.convs: weight_bits must be 2 to 4, got {bits}": all(2 <= n <= 4 for n in bits),
         f"{where}.convs: stride must be 1 or 2": all(conv.stride in (1, 2) for conv in tower.convs),
         f"{where}.weight_bits must be 2 to 8, got {tower.weight_bits}": 2 <= tower.weight_bits <= 8,
+        f"{where}.dropout must be 0 or more and below 1, got {tower.dropout}": 0 <= tower.dropout < 1,
         f"{where}.looks must be pairs [down, right] of -1, 0 or 1, got {[*tower.looks, *tower.more_looks]}": all(
             len(shift) == 2 and {*shift} <= {-1, 0, 1} for shift in (*tower.looks, *tower.more_looks)
         ),

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from zxml.data.distort import draw_word, hash_u32
 from zxml.gpu.schedule import EPSILON as LEAST
 from zxml.gpu.schedule import FIRST_DECAY, SECOND_DECAY
 from zxml.ir import Window
@@ -20,6 +21,7 @@ from zxml.quant.tower import BYTES, EPSILON, HALF_RANGE, PATTERNS, PIXELS
 Reals = NDArray[np.float64]
 Ints = NDArray[np.int64]
 Bits = NDArray[np.uint8]
+Words = NDArray[np.uint32]
 
 STEEPNESS = 2.0  # of the softmax that gradients take a choice of codes for
 STRAIGHT = 0.5  # the slope of a threshold, as far as 1 from it
@@ -34,6 +36,16 @@ def dense(values: Reals, weight: Reals, bias: Reals) -> Reals:
 def dense_grad(values: Reals, weight: Reals, grad: Reals) -> tuple[Reals, Reals, Reals]:
     """Return the gradients of the values, the weight and the bias."""
     return grad @ weight.T, values.T @ grad, grad.sum(axis=0)
+
+
+def dropout(values: Reals, pictures: Words, step: int, part: float) -> Reals:
+    """Return values (batch, inputs) without that part of them, the others so much greater; gradients go the same way.
+
+    pictures: the numbers of the batch's pictures, (batch,); step: of the epoch. The two and an input's number choose.
+    """
+    own = hash_u32(pictures ^ hash_u32(np.array([step], np.uint32)))
+    words = np.stack([draw_word(own, number) for number in range(values.shape[1])], axis=1)
+    return np.where(words < round(part * 2.0**32), 0.0, values / (1 - part))
 
 
 def conv(maps: Reals, weight: Reals, stride: int = 1) -> Reals:

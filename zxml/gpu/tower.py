@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from zxml.gpu.ops.codebook import Codes
 from zxml.gpu.ops.conv import Conv
 from zxml.gpu.ops.dense import Dense
+from zxml.gpu.ops.dropout import Dropout
 from zxml.gpu.ops.loss import loss
 from zxml.gpu.ops.norm import STATS, NormActivation
 from zxml.gpu.ops.optimiser import update
@@ -115,6 +116,9 @@ class Tower:
             hidden = Conv(space, "hidden", taken, (1, 1, int(np.prod(shape))))
             levels = self._activation(spec, "hidden", hidden, tower.hidden.levels, scale=2.0**-tower.hidden.shift)
             ops, taken = [*ops, hidden.op, levels.op], (levels.map, levels.map_grad)
+        if tower.dropout:
+            dropout = Dropout(space, taken, space.shapes["scores.weight"][0], tower.dropout)
+            ops, taken = [*ops, dropout.op], (dropout.map, dropout.map_grad)
         dense = Dense(space, "scores", taken)
         return [*ops, dense.op, self._loss(dense.scores, dense.score_grad)]
 

@@ -52,7 +52,7 @@ LEAD = """\
 `make docs` writes this page from the kernels, and a test compares the two. The planner tries every chain of kernels that
 computes a net and takes the fastest that fits ([design.md](design.md)). Bytes and T-states are those of the layer named in
 brackets, of an example net below; `python -m zxml show MODEL` tells those of a net of yours. Of a kernel in several sizes of
-batches they are the first's."""
+batches, or for several numbers of bands, they are the first's."""
 LAYERS = """\
 ## What the layers mean
 
@@ -179,17 +179,17 @@ def page() -> str:
 
 
 def families() -> list[list[Kernel]]:
-    """Return the kernels, those together that differ in the sizes of their batches alone."""
+    """Return the kernels, those together that differ in the numbers at the end of their names alone."""
     return [list(kernels) for _, kernels in groupby(KERNELS, lambda kernel: (family(kernel), kernel.kinds))]
 
 
 def family(kernel: Kernel) -> str:
-    """Return the kernel's name without the sizes of its batches."""
+    """Return the kernel's name without the numbers at its end: the sizes of its batches, or of bands."""
     return re.sub(r"(_\d+)+$", "", kernel.name)
 
 
 def name_of(kernels: Sequence[Kernel]) -> str:
-    """Return the name of kernels that differ in the sizes of their batches alone."""
+    """Return the name of kernels that differ in the numbers at its end alone."""
     first = kernels[0]
     if len(kernels) == 1:
         return f"`{first.name}`"
@@ -199,7 +199,7 @@ def name_of(kernels: Sequence[Kernel]) -> str:
 
 
 def row_of(kernels: Sequence[Kernel]) -> str:
-    """Return the row of kernels that differ in the size of their batches alone."""
+    """Return the row of kernels that differ in the numbers at the end of their names alone."""
     first, text = kernels[0], docstring(kernels[0])
     where, cost = example(first)
     kinds = " + ".join(kind.__name__ for kind in first.kinds)

@@ -1,18 +1,11 @@
-/* distort_draws - what both kernels that distort pictures begin with: the hash, the draws from it, the affine map
+/* distort_draws - what both kernels that distort pictures begin with: draws from hashes, the affine map
  *
- * Set by the host: UINTS and INTS, the vectors that the kernel works in; WEAK, from zxml/data/distort.py.
+ * Needs hash.cl before it. Set by the host: UINTS and INTS, the vectors that the kernel works in; WEAK, from zxml/data/distort.py.
  */
 
 #define JOIN_(a, b) a##b
 #define JOIN(a, b) JOIN_(a, b)
 #define LIMIT(value, lowest, highest) ((value) < (lowest) ? (lowest) : (value) > (highest) ? (highest) : (value))
-
-static inline UINTS hash_u32(UINTS x)
-{
-    x = (x ^ (x >> 16)) * 0x7FEB352DU;
-    x = (x ^ (x >> 15)) * 0x846CA68BU;
-    return x ^ (x >> 16);
-}
 
 static inline INTS sum_bytes(UINTS x)
 {

@@ -94,11 +94,11 @@ class Workspace:
         """Return a buffer of so many zeros."""
         return self.buffer(np.zeros(shape, dtype), dtype)
 
-    def maker(self, file: str, macros: Mapping[str, Macro]) -> Maker:
-        """Return what makes launches of the kernels in kernels/ops/FILE.cl, built with the macros."""
+    def maker(self, file: str, macros: Mapping[str, Macro], *before: str) -> Maker:
+        """Return what makes launches of the kernels in kernels/ops/FILE.cl, built with the macros behind the files `before`."""
         key = (file, tuple(macros.items()))
         if key not in self._programs:
-            self._programs[key] = build(self.queue.context, (f"ops/{file}.cl",), dict(macros))
+            self._programs[key] = build(self.queue.context, (*before, f"ops/{file}.cl"), dict(macros))
         return Maker(self._programs[key])
 
     def run(self, launches: Sequence[Launch]) -> None:

@@ -6,6 +6,7 @@ from zxml.z80gen.kernels.bit_sum import BIT_SUM
 from zxml.z80gen.kernels.bit_sum_4bit import BIT_SUM_4BIT, BIT_SUM_PLANES
 from zxml.z80gen.kernels.code_line import BATCHES as CODE_BATCHES
 from zxml.z80gen.kernels.code_sum import code_sum
+from zxml.z80gen.kernels.code_sum_4bit import CODE_SUM_4BIT
 from zxml.z80gen.kernels.conv_bits import CONV_BITS
 from zxml.z80gen.kernels.conv_expand import CONV_EXPAND, CONV_PLANES
 from zxml.z80gen.kernels.conv_pairs import CONV_PAIRS
@@ -30,6 +31,7 @@ KERNELS: tuple[Kernel, ...] = (
     FRONT_BITS,
     FRONT_PLANES,
     *(code_sum(batch) for batch in CODE_BATCHES),
+    CODE_SUM_4BIT,
     EXIT_GAP,
     CONV_TABLE,
     CONV_POOL,

@@ -3,7 +3,8 @@
 Three neighbouring places of a row are compiled into a line of look-ups, one for each non-empty nibble. For each unit the packed
 weights (four bits, or ternary) are expanded into tables of the sums of each nibble, then three lines are run for each position
 (asm/kernel/conv_expand.asm). Where the layer is pooled, a unit that is at its highest level at one position of a cell is done
-with the cell. In a map of planes both bytes of a group look up the same tables (conv_planes).
+with the cell. In a map of planes both bytes of a group look up the same tables (conv_planes). Their lines, two for each group,
+may leave no room in memory: then bands of rows are computed one after another, and the weights expanded for each.
 
 Limits: 64 channels, 255 places of the output, sums of 8 bits; weights in [-8, 7], or [-1, 1] in the ternary form; two steps,
 the first at 0, the second at 0 to 127.
@@ -24,12 +25,13 @@ from zxml.z80gen.kernels.bits import (
     CHANNELS_A_BYTE,
     PAGE,
     PLANES,
+    bits_groups,
     bits_label,
     bits_section,
     buffer_section,
     line_section,
 )
-from zxml.z80gen.kernels.conv_part import ConvPart, conv_part, pack_groups, read_conv, total
+from zxml.z80gen.kernels.conv_part import ConvPart, conv_part, pack_groups, read_conv, split_rows, total
 from zxml.z80gen.kernels.conv_units import (
     label_of,
     position_counts,
@@ -46,19 +48,33 @@ from zxml.z80gen.kernels.packing import FOUR_BIT, TERNARY, Packing
 from zxml.z80gen.kernels.planes_form import routine_for_planes
 from zxml.z80gen.writer import AsmWriter
 
+MOST_BANDS = 4
 CODE_NBYTES, DESCRIPTOR_NBYTES = {BITS: 213, PLANES: 228}, {BITS: 20, PLANES: 22}
 NIBBLE_NBYTES, SLOT_NBYTES = 16, 3  # a nibble's table of sums; ld l, k / add a, (hl)
 NIBBLES_A_BYTE = 2
 UNPACK_TSTATES = 285  # without the nibbles
 
 
-def _fits(packing: Packing, part: Part) -> str | None:
-    return reject_packed(packing, part)
+def _fits(packing: Packing, count: int, part: Part) -> str | None:
+    reason = reject_packed(packing, part)
+    if reason:
+        return reason
+    bands = len(_bands(count, part))
+    return None if bands == count else f"the rows make {bands} bands, not {count}"
 
 
-def _calls(part: Part) -> tuple[str, ...]:
-    conv = conv_part(part)
-    return f"ld   hl, {label_of(conv, 'layer')}", f"call {_form(conv)}"
+def _bands(count: int, part: Part) -> list[ConvPart]:
+    return split_rows(conv_part(part), count)
+
+
+def _runs(bands: list[ConvPart]) -> list[ConvPart]:
+    """Return the bands that have code of their own: the first, and the last if it is lower."""
+    return [bands[0], *(bands[-1:] if bands[-1].positions != bands[0].positions else [])]
+
+
+def _calls(count: int, part: Part) -> tuple[str, ...]:
+    bands = _bands(count, part)
+    return tuple(line for band in bands for line in (f"ld   hl, {label_of(band, 'layer')}", f"call {_form(band)}"))
 
 
 def _form(conv: ConvPart) -> str:
@@ -103,20 +119,26 @@ def _weight_nbytes(conv: ConvPart, packing: Packing) -> int:
     return conv.units * (conv.levels + PATCH_SIDE * _nibbles(conv) * packing.nbytes)
 
 
-def _cost(packing: Packing, part: Part) -> Cost:
-    conv = conv_part(part)
+def _cost(packing: Packing, count: int, part: Part) -> Cost:
+    bands = _bands(count, part)
+    terms = [
+        Term(same[0].name, same[0].tstates, sum(term.most for term in same)) for same in zip(*map(_terms, bands), strict=True)
+    ]
+    nbytes = sum(section.nbytes for section in _sections(packing, count, part)[1:])
+    return Cost(nbytes, sum(_fixed(packing, band) for band in bands), tuple(terms))
+
+
+def _terms(conv: ConvPart) -> tuple[Term, ...]:
     lines, windows, units = _lines(conv), conv.positions[0] * conv.positions[1], conv.units
     line_nibbles = _nibbles(conv) * conv.levels
     position = 89 + 12 * _next_pages(conv) + (0 if _fills_pages(conv) else 8)
-    terms = (
+    return (
         Term("byte with a bit in a line", 40, lines * line_nibbles // 2),
         Term("low nibble with a bit in a line", 44, lines * line_nibbles // 2),
         Term("high nibble with a bit in a line", 67, lines * line_nibbles // 2),
         Term("slot run", 14, PATCH_SIDE * line_nibbles * windows * units),
         *position_terms(conv, position),
     )
-    nbytes = sum(section.nbytes for section in _sections(packing, part)[1:])
-    return Cost(nbytes, _fixed(packing, conv), terms)
 
 
 def _fixed(packing: Packing, conv: ConvPart) -> int:
@@ -128,12 +150,18 @@ def _fixed(packing: Packing, conv: ConvPart) -> int:
     return 624 + 48 * planes + compiling + units_tstates(conv, unpacking)
 
 
-def _count(part: Part, inputs: Values, outputs: list[Values]) -> Counts:
-    conv = conv_part(part)
+def _count(bands: int, part: Part, inputs: Values, outputs: list[Values]) -> Counts:
+    counts = [_count_band(band, inputs, outputs[0]) for band in _bands(bands, part)]
+    return {name: np.sum([each[name] for each in counts], axis=0) for name in counts[0]}
+
+
+def _count_band(conv: ConvPart, inputs: Values, sums: Values) -> Counts:
+    """Return the counts of a band, of the map and the sums of the whole layer."""
     rows, cols, _ = conv.positions
-    places = pack_groups(inputs, conv.levels)  # (n, rows, cols, bytes)
+    seen = inputs[:, conv.first_input : conv.first_input + rows_seen(conv)]
+    places = pack_groups(seen, conv.levels)  # (n, rows, cols, bytes)
     across = [slice(dx, dx + conv.stride * (cols - 1) + 1, conv.stride) for dx in range(PATCH_SIDE)]
-    lines = np.stack([places[:, : rows_seen(conv), xs] for xs in across], axis=3)  # (n, rows, positions, 3, bytes)
+    lines = np.stack([places[:, :, xs] for xs in across], axis=3)  # (n, rows, positions, 3, bytes)
     low, high = lines & 15 > 0, lines >> 4 > 0
     slots = (low.astype(np.int64) + high).sum(axis=(3, 4))
     down = [slice(dy, dy + conv.stride * (rows - 1) + 1, conv.stride) for dy in range(PATCH_SIDE)]
@@ -142,7 +170,7 @@ def _count(part: Part, inputs: Values, outputs: list[Values]) -> Counts:
         "byte with a bit in a line": total(lines > 0),
         "low nibble with a bit in a line": total(low),
         "high nibble with a bit in a line": total(high),
-        **position_counts(conv, outputs[0], window),
+        **position_counts(conv, sums[:, conv.first_position : conv.first_position + rows], window),
     }
 
 
@@ -163,10 +191,16 @@ def _fill() -> str:
     return writer.text()
 
 
-def _layer(packing: Packing, conv: ConvPart) -> str:
+def _layer(packing: Packing, bands: list[ConvPart]) -> str:
+    """Return the descriptors of the bands."""
+    return "".join(_descriptor(packing, bands, band) for band in bands)
+
+
+def _descriptor(packing: Packing, bands: list[ConvPart], conv: ConvPart) -> str:
     writer = AsmWriter()
     writer.label(label_of(conv, "layer"), f"the descriptor for {_form(conv)}")
-    for name in (bits_label(conv.source), bits_label(conv.output), label_of(conv, "weight"), label_of(conv, "run")):
+    run = next(each for each in _runs(bands) if each.positions == conv.positions)
+    for name in (*_maps(conv), label_of(bands[0], "weight"), label_of(run, "run")):
         writer.op(f"defw {name}")
     writer.op(f"defw {_form(conv)}_{packing.name}")
     rows, cols, _ = conv.outputs
@@ -179,6 +213,15 @@ def _layer(packing: Packing, conv: ConvPart) -> str:
     return writer.text()
 
 
+def _maps(conv: ConvPart) -> tuple[str, str]:
+    """Return where the rows that a band sees lie, and those that it puts out."""
+    place = bits_groups(conv.units) * conv.levels
+    before = conv.first_input * conv.inputs[1] * conv.place_nbytes, conv.first * conv.outputs[1] * place
+    labels = bits_label(conv.source), bits_label(conv.output)
+    source, output = (f"{label} + {nbytes}" if nbytes else label for label, nbytes in zip(labels, before, strict=True))
+    return source, output
+
+
 def _position(writer: AsmWriter, conv: ConvPart, y: int, x: int) -> None:
     writer.op("ld   h, d", f"position {y}, {x}")
     writer.op("ld   a, c")
@@ -189,10 +232,11 @@ def _position(writer: AsmWriter, conv: ConvPart, y: int, x: int) -> None:
         writer.op(f"call {_first_line(conv)} + {offset}")
 
 
-def _sections(packing: Packing, part: Part) -> tuple[Section, ...]:
-    conv = conv_part(part)
+def _sections(packing: Packing, count: int, part: Part) -> tuple[Section, ...]:
+    conv, bands = conv_part(part), _bands(count, part)
     form, planes = _form(conv), conv.levels > 1
-    unpack, lines = f"{form}_{packing.name}", _lines(conv) * _line_nbytes(conv)
+    unpack, lines = f"{form}_{packing.name}", _lines(bands[0]) * _line_nbytes(conv)
+    position = 11 if _fills_pages(conv) else 13
     return (
         bits_section(conv.source, conv.inputs, conv.levels),
         _routine("conv_expand", form, CODE_NBYTES[PLANES if planes else BITS], {f"{form}_units": partial(units_text, form)}),
@@ -200,18 +244,27 @@ def _sections(packing: Packing, part: Part) -> tuple[Section, ...]:
         table(f"{unpack}_page", packing.page_nbytes, partial(packing.page, f"{unpack}_page")),
         *(() if planes else (line_section(lines),)),
         buffer_section("conv_page", _table_nbytes(conv) + lines * planes, PAGE),
-        buffer_section("conv_cell", conv.outputs[0] * conv.outputs[1] * conv.levels),
-        table(label_of(conv, "layer"), DESCRIPTOR_NBYTES[PLANES if planes else BITS], partial(_layer, packing, conv), align=1),
+        buffer_section("conv_cell", bands[0].outputs[0] * bands[0].outputs[1] * conv.levels),
+        table(
+            label_of(conv, "layer"),
+            DESCRIPTOR_NBYTES[PLANES if planes else BITS] * count,
+            partial(_layer, packing, bands),
+            align=1,
+        ),
         table(
             label_of(conv, "run"),
-            run_nbytes(conv, 11 if _fills_pages(conv) else 13),
-            partial(write_run, conv, _position),
+            sum(run_nbytes(run, position) for run in _runs(bands)),
+            partial(_write_runs, bands),
             Place.FAST,
             align=1,
         ),
         table(label_of(conv, "weight"), _weight_nbytes(conv, packing), partial(write_weights, packing, conv), align=1),
         bits_section(conv.output, conv.outputs, conv.levels),
     )
+
+
+def _write_runs(bands: list[ConvPart]) -> str:
+    return "".join(write_run(run, _position) for run in _runs(bands))
 
 
 def _routine(source: str, form: str, nbytes: int, generated: Mapping[str, Callable[[], str]]) -> Section:
@@ -221,25 +274,32 @@ def _routine(source: str, form: str, nbytes: int, generated: Mapping[str, Callab
     return routine_for_planes(f"kernel/{source}", "conv_expand", form, nbytes, generated)
 
 
-def conv_expand(packing: Packing, levels: str, pooled: bool) -> Kernel:
-    """Return the kernel for weights packed in this way and maps of this format, that pools what it puts out or does not."""
+def conv_expand(packing: Packing, levels: str, pooled: bool, bands: int = 1) -> Kernel:
+    """Return the kernel for weights packed in this way and maps of this format, that pools what it puts out or does not.
+
+    bands: how many bands of rows it computes one after another.
+    """
     kinds: tuple[type[Layer], ...] = (Conv, Steps if levels == PLANES else Requant, *([Pool] if pooled else []))
+    form = "conv_planes" if levels == PLANES else "conv_expand"
     return Kernel(
-        name=f"{'conv_planes' if levels == PLANES else 'conv_expand'}_{packing.name}{'_pool' if pooled else ''}",
+        name=f"{form}_{packing.name}{'_pool' if pooled else ''}{f'_{bands}' if levels == PLANES else ''}",
         kinds=kinds,
         takes=levels,
         gives=levels,
-        calls=_calls,
-        fits=partial(_fits, packing),
-        cost=partial(_cost, packing),
-        count=_count,
+        calls=partial(_calls, bands),
+        fits=partial(_fits, packing, bands),
+        cost=partial(_cost, packing, bands),
+        count=partial(_count, bands),
         constants=_constants,
-        sections=partial(_sections, packing),
+        sections=partial(_sections, packing, bands),
         read=read_conv,
     )
 
 
-CONV_EXPAND, CONV_PLANES = (
-    tuple(conv_expand(packing, form, pooled) for packing in (FOUR_BIT, TERNARY) for pooled in (False, True))
-    for form in (BITS, PLANES)
+CONV_EXPAND = tuple(conv_expand(packing, BITS, pooled) for packing in (FOUR_BIT, TERNARY) for pooled in (False, True))
+CONV_PLANES = tuple(
+    conv_expand(packing, PLANES, pooled, bands)
+    for packing in (FOUR_BIT, TERNARY)
+    for pooled in (False, True)
+    for bands in range(1, MOST_BANDS + 1)
 )

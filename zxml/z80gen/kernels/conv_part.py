@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,9 +19,10 @@ NONE_BEFORE = -(2**31)  # less than any sum
 
 @dataclass(frozen=True, eq=False)
 class ConvPart:
-    """A convolution with outputs like its inputs, pooled or not: names of its input and output, shapes of its maps.
+    """A convolution with outputs like its inputs, pooled or not, or a band of its rows: names and shapes of its maps.
 
-    activation: of its sums, bits or steps; step: the side of the cells that are pooled, 1 if none are.
+    activation: of its sums, bits or steps; step: the side of the cells that are pooled, 1 if none are; first: the band's first
+    row of cells; band: what its labels end with.
     """
 
     conv: Conv
@@ -32,6 +33,18 @@ class ConvPart:
     positions: tuple[int, int, int]
     outputs: tuple[int, int, int]
     step: int
+    first: int = 0
+    band: str = ""
+
+    @property
+    def first_input(self) -> int:
+        """The first row of the map that the band sees."""
+        return self.stride * self.first_position
+
+    @property
+    def first_position(self) -> int:
+        """The band's first row of positions."""
+        return self.step * self.first
 
     @property
     def stride(self) -> int:
@@ -71,6 +84,27 @@ def conv_part(part: Part) -> ConvPart:
     outputs = -(-positions[0] // step), -(-positions[1] // step), positions[2]
     source = part.before.name if part.before else ""
     return ConvPart(conv, activation, source, part.layers[-1].name, (rows, cols, channels), positions, outputs, step)
+
+
+def split_rows(conv: ConvPart, count: int) -> list[ConvPart]:
+    """Return a convolution as at most `count` bands of rows, the last of which may be lower than the others."""
+    height = -(-conv.outputs[0] // count)
+    bands = []
+    for number, first in enumerate(range(0, conv.outputs[0], height), 1):
+        cells = min(height, conv.outputs[0] - first)
+        positions = min(conv.step * cells, conv.positions[0] - conv.step * first)
+        inputs = conv.stride * (positions - 1) + PATCH_SIDE
+        bands.append(
+            replace(
+                conv,
+                inputs=(inputs, *conv.inputs[1:]),
+                positions=(positions, *conv.positions[1:]),
+                outputs=(cells, *conv.outputs[1:]),
+                first=first,
+                band=f"_band{number}" if number > 1 else "",
+            )
+        )
+    return bands
 
 
 def reject_conv(part: Part) -> str | None:

@@ -87,8 +87,8 @@ def units_text(form: str) -> str:
 
 
 def label_of(conv: ConvPart, role: str) -> str:
-    """Return a label of the layer's own."""
-    return f"{conv.conv.name}_{role}"
+    """Return a label of the layer's own, or of its band's."""
+    return f"{conv.conv.name}_{role}{conv.band}"
 
 
 def rows_seen(conv: ConvPart) -> int:
