@@ -52,7 +52,8 @@ class Distorter:
         tables: list[Table] = [np.concatenate(parts), distort.ink_table(strengths.thickness), *splines]
         self._buffers = [_upload(queue.context, table) for table in tables]  # kernels do not keep buffers alive
         numbers = [np.int32(number) for number in (fixed.shift, fixed.rotate, fixed.scale, fixed.shear, fixed.warp)]
-        self._kernel = cl.Kernel(build(queue.context, ("hash.cl", "distort_draws.cl", *names), _sizes(window) | macros), "distort")
+        files = ("hash.cl", "distort_draws.cl", *names)
+        self._kernel = cl.Kernel(build(queue.context, files, _sizes(window) | macros), "distort")
         arguments: list[cl.Buffer | np.integer[Any]] = [*self._buffers, np.uint32(0), np.uint32(len(images)), *numbers]
         for argument, value in enumerate(arguments):
             self._kernel.set_arg(argument, value)

@@ -19,7 +19,10 @@ class Dropout:
         self.map, self.map_grad = space.zeros(space.batch, inputs), space.zeros(space.batch, inputs)
         make = space.maker(
             "dropout",
-            {"UINTS": "uint", "BATCH": space.batch, "INPUTS": inputs, "LEAST": f"{round(part * WORDS)}U", "SCALE": 1 / (1 - part)},
+            {
+                **{"UINTS": "uint", "BATCH": space.batch, "INPUTS": inputs},
+                **{"LEAST": f"{round(part * WORDS)}U", "SCALE": 1 / (1 - part)},
+            },
             "hash.cl",
         )
         (into, grad), size, drawn = taken, (space.batch * inputs,), (space.order, space.state)

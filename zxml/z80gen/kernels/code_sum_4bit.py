@@ -1,7 +1,7 @@
 """code_sum_4bit: sums of half a byte for each code at each place, 16 bits wide; small and slow, for front_codes and code_sum.
 
-It takes the features themselves and looks the code of each place up (asm/kernel/code_sum_4bit.asm). Limits: 8 features, 256
-places, weights of 0 to 15, an even number of outputs, and no more codes than there is room for in the rows of a place, 255 bytes.
+It takes the features themselves and looks the code of each place up (asm/kernel/code_sum_4bit.asm). Limits: 8 features of a
+bit, 256 places, weights of 0 to 15, an even number of outputs, 255 bytes of weights a place.
 """
 
 from __future__ import annotations
