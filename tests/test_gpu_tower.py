@@ -72,6 +72,16 @@ def test_a_tower_learns_strokes_and_its_integer_model_knows_them(queue: Any, tow
     assert (reference.run(model, pictures).digits == labels).mean() > 0.9
 
 
+def test_a_tower_learns_strokes_while_it_does_without_some_of_what_its_scores_see(queue: Any) -> None:
+    pictures, labels = classes_apart(BATCH, 1)
+    towers = [start(queue, replace(LEVELS, dropout=part), pictures, labels, 0.05, 100) for part in (0.0, 0.25)]
+    for made in towers:
+        made.run(100)
+    assert towers[1].loss_sum() > 1.2 * towers[0].loss_sum()
+    model = IntegerModel("tower", 0, (*towers[1].layers(), ArgMax("digit")))
+    assert (reference.run(model, pictures).digits == labels).mean() > 0.9
+
+
 @TOWERS
 def test_the_integer_model_computes_what_the_device_did(queue: Any, tower: TowerSpec) -> None:
     pictures, labels = draw_pictures(2, BATCH), (np.arange(BATCH) % 10).astype(np.uint8)
