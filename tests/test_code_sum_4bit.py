@@ -46,8 +46,7 @@ def test_sums_of_codes_of_any_map_are_exact_and_take_the_planned_time(
 
 
 def test_the_most_codes_are_exact() -> None:
-    codes, rows, cols = 51, 10, 10
-    check(lay_out(net(5, rows, cols, codes, density=1.0), CODE_SUM_4BIT), PICTURES[::3])
+    check(lay_out(net(5, 10, 10, codes=51, density=1.0), CODE_SUM_4BIT), PICTURES[::3])
 
 
 def test_a_window_that_no_other_kernel_of_codes_takes_is_exact() -> None:

@@ -57,6 +57,14 @@ def test_hand_written_files_stand_unchanged_in_the_output(tmp_path: Path) -> Non
         assert (main.parent / source.name).read_text() == source.read_text()
 
 
+def test_a_label_that_is_there_twice_is_refused(tmp_path: Path) -> None:
+    chosen = plan(TINY["tiny1"], extreme_pictures())
+    again = table("again", 1, lambda: f"classify:{chr(10)}        ret{chr(10)}", align=1)
+    with pytest.raises(ZxmlError, match=r"again\.asm: label classify is in classify\.asm already"):
+        emit(replace(chosen, placed=(*chosen.placed, Placed(chosen.end, again))), tmp_path)
+    assert not [*tmp_path.iterdir()]
+
+
 def test_zeros_at_the_end_are_part_of_the_image(tmp_path: Path) -> None:
     chosen = plan(TINY["tiny1"], extreme_pictures())
     zeros = table("zeros", 100, lambda: f"zeros:{chr(10)}        defs 100{chr(10)}", align=1)

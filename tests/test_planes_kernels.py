@@ -30,6 +30,7 @@ from zxml.z80gen.kernels.packing import row_of_fives
 
 ONE_BAND = CONV_PLANES[::MOST_BANDS]
 FOUR_BIT, FOUR_BIT_POOL, TERNARY, TERNARY_POOL = ONE_BAND
+_, _, TWO_BANDS, TWO_BANDS_POOL = CONV_PLANES[1::MOST_BANDS]
 PLACES, PLACES_POOL = CONV_PLACES
 THREES, THREES_POOL = CONV_THREES
 CONVS = (*ONE_BAND, *CONV_PLACES, *CONV_THREES)
@@ -93,8 +94,7 @@ def test_the_most_units_are_exact(kernel: Kernel) -> None:
 
 
 def test_bands_of_many_cells_are_exact() -> None:
-    for kernel in CONV_PLANES[3 * MOST_BANDS : 3 * MOST_BANDS + 2]:  # one pooled band, two
-        check(lay_out(planes_net(14, (9, 9, 8), (8,), (True,), density=0.5), kernel), PICTURES[::3])
+    check(lay_out(planes_net(14, (9, 9, 8), (8,), (True,), density=0.5), TWO_BANDS_POOL), PICTURES[::3])
 
 
 def test_bands_of_rows_take_less_memory() -> None:
@@ -165,10 +165,10 @@ def test_interrupts_change_nothing_and_other_registers_are_kept(kernel: Kernel) 
 @pytest.mark.slow
 def test_another_assembler_makes_the_same_bytes(tmp_path: Path) -> None:
     model = planes_net(7, (11, 11, 8), (8, 8, 8, 8), (False, False, False, True), (1,) * 4)
-    in_bands = CONV_PLANES[2 * MOST_BANDS + 1], CONV_PLANES[3 * MOST_BANDS + 1]
-    for number, kernels in enumerate([(PLACES, THREES, FOUR_BIT, TERNARY_POOL), (in_bands[0], PLACES, THREES, in_bands[1])]):
-        assembly = build(lay_out(model, *kernels, BIT_SUM_PLANES), tmp_path / str(number))
-        assert pasmo_bytes(tmp_path / str(number) / "main.asm") == assembly.image
+    for first, third, last in [(PLACES, FOUR_BIT, TERNARY_POOL), (TWO_BANDS, PLACES, TWO_BANDS_POOL)]:
+        folder = tmp_path / last.name
+        assembly = build(lay_out(model, first, THREES, third, last, BIT_SUM_PLANES), folder)
+        assert pasmo_bytes(folder / "main.asm") == assembly.image
 
 
 def test_a_net_with_looks_on_planes_is_exact() -> None:

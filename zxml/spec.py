@@ -75,9 +75,8 @@ class TowerSpec:
     a feature; spare: what a feature adds to the loss a level; codes: how many a place's 8 features can become, each of which is
     an input then (0: features are); convs, in order, and hidden, a dense layer of few levels (0 units: there is none);
     weight_bits, weight_step: of the scores' weights; dropout: the part of what they see that a step of training does without.
-    shared: the codes are those of the net before, which stay as they are;
-    looks: shifts [down, right] of up to a pixel, for further looks with the same net where it doubts; more_looks: others where
-    it doubts still.
+    shared: the codes are those of the net before, which stay as they are; looks: shifts [down, right] of up to a pixel, for
+    further looks with the same net where it doubts; more_looks: others where it doubts still.
     """
 
     window: InputSpec = field(default_factory=InputSpec)

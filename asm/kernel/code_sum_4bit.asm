@@ -9,8 +9,8 @@
 ; T-states   exact in the map: the Cost of the kernel code_sum_4bit counts places with a code
 ; Bytes      82
 ; Needs      code_sum_4bit_page = where the row of the code of each byte of features lies, from a row before the first, 0: no code;
-;            code_sum_4bit_weight, the rows; code_sum_4bit_bias; CODE_4BIT_ROW, CODE_4BIT_ROWS = bytes of a row, of a place's rows;
-;            CODE_4BIT_PLACES = places of the map, modulo 256; scores within a page
+;            code_sum_4bit_weight, the rows; code_sum_4bit_bias; CODE_4BIT_PAIRS, CODE_4BIT_ROWS = bytes of a row, of a place's
+;            rows; CODE_4BIT_PLACES = places of the map, modulo 256; scores within a page
 ; Stack      4 bytes
 code_sum_4bit:
         push bc
@@ -19,7 +19,7 @@ code_sum_4bit:
         ld   bc, CODE_4BIT_PAIRS * 4
         ldir
         pop  bc
-        ld   hl, code_sum_4bit_weight - CODE_4BIT_ROW
+        ld   hl, code_sum_4bit_weight - CODE_4BIT_PAIRS
 code_sum_4bit_place:                    ; c = number of the place, hl = a row before its first
         ld   a, (bc)
         ld   d, code_sum_4bit_page / 256

@@ -11,7 +11,8 @@ The folder is flat, since assemblers differ in where they look for an included f
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -29,6 +30,7 @@ from zxml.z80gen.writer import AsmWriter
 
 BANK_LIST = "bank_list"  # a file that a program may name among its own
 LICENCE = "SPDX-License-Identifier: 0BSD"
+LABEL = re.compile(r"^(\w+):(?!\s*equ\b)", re.MULTILINE)
 
 
 def emit(plan: Plan, folder: Path) -> Path:
@@ -47,10 +49,21 @@ def emit(plan: Plan, folder: Path) -> Path:
     for section in sections:
         if Path(section.source).name not in generated:
             files[Path(section.source).name] = section.rename(_hand_written(section.file or section.source))
+    _check_labels(files)
     _clear(folder)
     for name, text in files.items():
         write_whole(folder / f"{name}.asm", text)
     return folder / "main.asm"
+
+
+def _check_labels(files: Mapping[str, str]) -> None:
+    """Raise ZxmlError if a label is there twice; pyz80 would take the later one without a word."""
+    known = dict[str, str]()
+    for name, text in files.items():
+        for label in LABEL.findall(text):
+            if label in known:
+                raise ZxmlError(f"{name}.asm: label {label} is in {known[label]}.asm already; correct the kernel's names")
+            known[label] = name
 
 
 def _hand_written(source: str) -> str:

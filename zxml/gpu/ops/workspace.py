@@ -66,7 +66,7 @@ class Workspace:
         ends = np.cumsum([param.values.size for param in params.values()])
         self.firsts = dict(zip(params, [0, *map(int, ends[:-1])], strict=True))
         self.count = int(ends[-1])
-        self._programs: dict[tuple[str, tuple[tuple[str, Macro], ...]], Any] = {}
+        self._programs: dict[tuple[tuple[str, ...], tuple[tuple[str, Macro], ...]], Any] = {}
         self._kept: list[Buffer] = []  # kernels do not keep buffers alive
         start = np.concatenate([param.values.ravel() for param in params.values()])
         self.params, self.average = self.buffer(start), self.buffer(start)
@@ -96,9 +96,9 @@ class Workspace:
 
     def maker(self, file: str, macros: Mapping[str, Macro], *before: str) -> Maker:
         """Return what makes launches of the kernels in kernels/ops/FILE.cl, built with the macros behind the files `before`."""
-        key = (file, tuple(macros.items()))
+        key = ((*before, f"ops/{file}.cl"), tuple(macros.items()))
         if key not in self._programs:
-            self._programs[key] = build(self.queue.context, (*before, f"ops/{file}.cl"), dict(macros))
+            self._programs[key] = build(self.queue.context, key[0], dict(macros))
         return Maker(self._programs[key])
 
     def run(self, launches: Sequence[Launch]) -> None:

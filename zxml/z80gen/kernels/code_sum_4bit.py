@@ -85,7 +85,6 @@ def _count(part: Part, inputs: Values, outputs: list[Values]) -> Counts:
 def _constants(part: Part) -> dict[str, int]:
     return {
         "CODE_4BIT_PAIRS": _outputs(part) // 2,
-        "CODE_4BIT_ROW": _outputs(part) // 2,
         "CODE_4BIT_ROWS": _rows_nbytes(part),
         "CODE_4BIT_PLACES": _places(part) % PAGE,
     }
