@@ -65,6 +65,8 @@ def test_a_tower_may_share_the_codes_of_the_one_before(tmp_path: Path) -> None:
         ("[[towers]]\n[[towers.convs]]\nunits = 12", r"units must be multiples of 8 up to 96, got \[12\]"),
         ("[[towers]]\n[[towers.convs]]\nweight_bits = 5", r"weight_bits must be 2 to 4, got \[5\]"),
         ("[[towers]]\n[[towers.convs]]\nstride = 3", r"towers\[0\]\.convs: stride must be 1 or 2"),
+        (QUICK + "seed = -1", r"towers\[0\]\.seed must be 0 or more, got -1"),
+        (QUICK + "epochs = -1", r"towers\[0\]\.epochs must be 0 or more, got -1"),
         (QUICK + "dropout = 1.0", r"towers\[0\]\.dropout must be 0 or more and below 1, got 1\.0"),
         (QUICK + "weight_bits = 9", r"towers\[0\]\.weight_bits must be 2 to 8, got 9"),
         (QUICK + SHARP, r"second_looks must be 1 numbers from 0 to 1, one before .*, and one a tower but the last, got \[\]"),

@@ -102,6 +102,25 @@ def test_two_towers_may_share_the_codes_of_one(pictures: Dataset) -> None:
     assert trained.model.nets == 3
 
 
+def test_a_tower_may_have_a_seed_and_epochs_of_its_own(pictures: Dataset) -> None:
+    first, second = SPEC.towers
+    shaken = replace(SPEC, distort=DistortSpec())
+    trained, seen = run(replace(shaken, towers=(replace(first, seed=7, epochs=1), second)), pictures)
+    assert [(at.epoch, at.epochs, at.tower) for at in seen] == [(1, 3, 1), (2, 3, 2), (3, 3, 2)]
+    alone = replace(shaken, seed=7, towers=(first,), second_looks=(), training=replace(SPEC.training, epochs=1))
+    same = run(alone, pictures)[0].model.layers[:4]
+    assert same_layers(trained.model.layers[:4], same)
+    usual = run(shaken, pictures)[0].model.layers
+    assert not same_layers(usual[:4], same)
+    assert same_layers(usual[5:-1], trained.model.layers[5:-1]), "the other tower is as the spec's seed makes it"
+
+
+def same_layers(ours: tuple[ir.Layer, ...], theirs: tuple[ir.Layer, ...]) -> bool:
+    """Tell whether the layers of a net are the same to the bit."""
+    digit = ir.ArgMax("digit")
+    return ir.IntegerModel("", 1, (*ours, digit)).sha256() == ir.IntegerModel("", 1, (*theirs, digit)).sha256()
+
+
 class KilledError(Exception):
     """What stands for kill -9 here: the trainer does not know it."""
 

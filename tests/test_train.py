@@ -57,6 +57,16 @@ def test_json_tells_the_file_the_accuracy_and_the_seed(
     assert result["validation_accuracy"] > 0.3
 
 
+def test_epochs_of_the_command_line_are_every_tower_s(tmp_path: Path) -> None:
+    spec = tmp_path / "two.toml"
+    spec.write_text("second_looks = [0.1]\n[[towers]]\ncodes = 4\nepochs = 5\nseed = 6\n[[towers]]\ncodes = 4\nseed = 0\n")
+    for words, epochs in (([], 805), (["--epochs", "3"], 6)):
+        (chosen,) = train.choose_specs(train.make_parser().parse_args(["mnist", "--spec", str(spec), "--seed", "2", *words]))
+        assert chosen.epochs == epochs
+        assert [chosen.of_tower(number).seed for number in (0, 1)] == [6, 2]
+        assert sum(chosen.of_tower(number).training.epochs for number in (0, 1)) == epochs
+
+
 def test_an_unknown_task_is_one_line_that_lists_the_known_ones(capsys: pytest.CaptureFixture[str]) -> None:
     assert train.main(["chess"]) == 1
     assert capsys.readouterr().err == "zxml: unknown task 'chess'; known tasks: mnist\n"

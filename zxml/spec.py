@@ -6,7 +6,7 @@ Every key has a default in the dataclass that holds it; an unknown key is an err
 from __future__ import annotations
 
 import tomllib
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any
 
@@ -76,7 +76,8 @@ class TowerSpec:
     an input then (0: features are); convs, in order, and hidden, a dense layer of few levels (0 units: there is none);
     weight_bits, weight_step: of the scores' weights; dropout: the part of what they see that a step of training does without.
     shared: the codes are those of the net before, which stay as they are; looks: shifts [down, right] of up to a pixel, for
-    further looks with the same net where it doubts; more_looks: others where it doubts still.
+    further looks with the same net where it doubts; more_looks: others where it doubts still. seed, epochs: its own, instead
+    of the model's (0).
     """
 
     window: InputSpec = field(default_factory=InputSpec)
@@ -92,6 +93,8 @@ class TowerSpec:
     dropout: float = 0.0
     looks: tuple[tuple[int, int], ...] = ()
     more_looks: tuple[tuple[int, int], ...] = ()
+    seed: int = 0
+    epochs: int = 0
 
     @property
     def rounds(self) -> tuple[tuple[tuple[int, int], ...], ...]:
@@ -158,7 +161,13 @@ class ModelSpec:
     @property
     def epochs(self) -> int:
         """Passes over the training pictures in all: a cascade's nets are trained one after another."""
-        return self.training.epochs * max(1, len(self.towers))
+        return sum(tower.epochs or self.training.epochs for tower in self.towers) or self.training.epochs
+
+    def of_tower(self, number: int) -> ModelSpec:
+        """Return the spec with the seed and the epochs that a tower is trained with."""
+        tower = self.towers[number]
+        training = replace(self.training, epochs=tower.epochs or self.training.epochs)
+        return replace(self, seed=tower.seed or self.seed, training=training)
 
 
 LISTS: dict[str, type[Any]] = {
@@ -286,6 +295,8 @@ def _tower_rules(where: str, tower: TowerSpec) -> dict[str, bool]:
         f"{where}.convs: weight_bits must be 2 to 4, got {bits}": all(2 <= n <= 4 for n in bits),
         f"{where}.convs: stride must be 1 or 2": all(conv.stride in (1, 2) for conv in tower.convs),
         f"{where}.weight_bits must be 2 to 8, got {tower.weight_bits}": 2 <= tower.weight_bits <= 8,
+        f"{where}.seed must be 0 or more, got {tower.seed}": tower.seed >= 0,
+        f"{where}.epochs must be 0 or more, got {tower.epochs}": tower.epochs >= 0,
         f"{where}.dropout must be 0 or more and below 1, got {tower.dropout}": 0 <= tower.dropout < 1,
         f"{where}.looks must be pairs [down, right] of -1, 0 or 1, got {[*tower.looks, *tower.more_looks]}": all(
             len(shift) == 2 and {*shift} <= {-1, 0, 1} for shift in (*tower.looks, *tower.more_looks)

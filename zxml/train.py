@@ -139,9 +139,11 @@ def choose_specs(options: argparse.Namespace) -> list[ModelSpec]:
     specs = []
     for path in options.spec or [default_spec_path(options.task)]:
         spec = replace(read_spec(path), task=options.task)
-        training = replace(spec.training, epochs=options.epochs or spec.training.epochs)
+        if options.epochs:
+            towers = tuple(replace(tower, epochs=0) for tower in spec.towers)
+            spec = replace(spec, training=replace(spec.training, epochs=options.epochs), towers=towers)
         first = spec.seed if options.seed is None else options.seed
-        specs += [replace(spec, training=training, seed=seed) for seed in range(first, first + options.seeds)]
+        specs += [replace(spec, seed=seed) for seed in range(first, first + options.seeds)]
     return specs
 
 

@@ -116,8 +116,6 @@ class _Run:
         flags = cl.mem_flags.READ_WRITE | cl.mem_flags.COPY_HOST_PTR
         self.pictures = cl.Buffer(self.queue.context, flags, hostbuf=pack_rows(dataset.train_images, WHOLE))
         self.answers = answering(self.queue, dataset.validation_images)
-        distorted = any(astuple(spec.distort))
-        self.distorter = Distorter(self.queue, dataset.train_images, WHOLE, spec.distort, spec.seed) if distorted else None
         self.parts: list[tuple[Layer, ...]] = []
         self.towers: list[Tower] = []
         self.word = fingerprint(spec, dataset, f"{device.name} towers") if checkpoint else ""
@@ -125,24 +123,27 @@ class _Run:
 
     def train_tower(self, number: int) -> None:
         """Train a tower, or what is left of it, and keep its layers."""
-        spec, epochs = self.spec, self.spec.training.epochs
+        spec = self.spec.of_tower(number)
+        epochs, earlier = spec.training.epochs, self.epochs_done
         before = self.towers[-1].values() if spec.towers[number].shared else None
         tower = Tower(self.queue, spec, number, self.pictures, self.dataset.train_labels, self.steps, before)
         self.towers.append(tower)
+        learn = self._learner(tower, spec)
         shuffle = np.random.default_rng([spec.seed, 3, number])
         done, accuracy, began = self._restore(number), 0.0, time.monotonic()
         for epoch in range(1, epochs + 1):
             order = shuffle.permutation(len(self.dataset.train_labels))[: self.steps * spec.training.batch]
             if epoch <= done:
                 continue
-            loss = self._learn(tower, epoch, order)
+            loss = learn(epoch, order)
             if epoch % max(1, epochs // VALIDATIONS) == 0 or epoch == epochs:
                 alone = IntegerModel(spec.name, spec.seed, (*tower.layers(), ArgMax("digit")))
                 accuracy = measure(alone, self.answers, self.dataset)
-            self._save(number, epoch)
-            self.epochs_done = number * epochs + epoch
-            left = (time.monotonic() - began) / (epoch - done) * (epochs * (len(spec.towers) - number) - epoch)
-            self.report(CascadeProgress(self.epochs_done, spec.epochs, number + 1, loss, accuracy, left))
+            self._save(number, epoch, last=epoch == epochs)
+            self.epochs_done = earlier + epoch
+            left = (time.monotonic() - began) / (epoch - done) * (self.spec.epochs - self.epochs_done)
+            self.report(CascadeProgress(self.epochs_done, self.spec.epochs, number + 1, loss, accuracy, left))
+        self.epochs_done = earlier + epochs
         self._keep(tower, number)
 
     def stop(self) -> None:
@@ -157,20 +158,25 @@ class _Run:
         own = 1 + [layer.name for layer in layers].index(_newest(Codebook, layers)) if tower.tower.shared else 0
         self.parts.append(layers[own:])
 
-    def _learn(self, tower: Tower, epoch: int, order: np.ndarray[Any, Any]) -> float:
-        """Run one epoch and return its mean loss."""
-        training, steps = self.spec.training, self.steps
-        if self.distorter:
-            self.distorter.fill(epoch, self.pictures)
-        rates = step_rates(training, (epoch - 1) * steps, steps, training.epochs * steps)
-        tower.start_epoch(order.reshape(steps, training.batch).astype(np.uint32), rates)
-        for done in range(0, steps, STEPS_A_WAIT):
-            tower.run(min(STEPS_A_WAIT, steps - done))
-        return tower.loss_sum() / steps
+    def _learner(self, tower: Tower, spec: ModelSpec) -> Callable[[int, np.ndarray[Any, Any]], float]:
+        """Return what runs an epoch of a tower, whose spec this is, in an order of pictures, and returns the mean loss."""
+        training, steps = spec.training, self.steps
+        distorted = any(astuple(spec.distort))
+        distorter = Distorter(self.queue, self.dataset.train_images, WHOLE, spec.distort, spec.seed) if distorted else None
 
-    def _save(self, number: int, epoch: int) -> None:
+        def learn(epoch: int, order: np.ndarray[Any, Any]) -> float:
+            if distorter:
+                distorter.fill(epoch, self.pictures)
+            rates = step_rates(training, (epoch - 1) * steps, steps, training.epochs * steps)
+            tower.start_epoch(order.reshape(steps, training.batch).astype(np.uint32), rates)
+            for done in range(0, steps, STEPS_A_WAIT):
+                tower.run(min(STEPS_A_WAIT, steps - done))
+            return tower.loss_sum() / steps
+
+        return learn
+
+    def _save(self, number: int, epoch: int, last: bool) -> None:
         """Write the checkpoint if it is time, or a tower is done."""
-        last = epoch == self.spec.training.epochs
         if self.checkpoint and (last or time.monotonic() - self.saved > CHECKPOINT_SECONDS):
             self.kept = {name: array for name, array in self.kept.items() if not name.startswith(f"{number}.")}
             self.kept |= {f"{number}.{name}": array for name, array in self.towers[number].state().items()}
