@@ -35,10 +35,16 @@ def look_label(looks: Looks) -> str:
 
 def _calls(part: Part) -> tuple[str, ...]:
     lines = ["call looks_keep"]
-    for down, right in _looks(part).shifts:
+    for (down, right), moved in _moves(part):
         start = f"ld   hl, looks_picture + {ROW_NBYTES * (1 - down)}"
-        lines += [f"call {ROUTINES[right]}", start, f"call {look_label(_looks(part))}", "call looks_add"]
+        lines += [*([f"call {ROUTINES[right]}"] if moved else []), start, f"call {look_label(_looks(part))}", "call looks_add"]
     return tuple(lines)
+
+
+def _moves(part: Part) -> list[tuple[tuple[int, int], bool]]:
+    """Return each look's shift, and whether the picture is to be moved: not if it lies there from the look before."""
+    shifts = _looks(part).shifts
+    return [(shift, number == 0 or shift[1] != shifts[number - 1][1]) for number, shift in enumerate(shifts)]
 
 
 def _fits(part: Part) -> str | None:
@@ -51,7 +57,7 @@ def _fits(part: Part) -> str | None:
 def _cost(part: Part) -> Cost:
     units = part.shape[0]
     keep, add = CALL_TSTATES + 35 + 42 * units, CALL_TSTATES + 32 + 89 * units
-    looks = [CALL_TSTATES + ROUTINE_TSTATES[right] + LOAD_TSTATES + add for _, right in _looks(part).shifts]
+    looks = [(CALL_TSTATES + ROUTINE_TSTATES[right]) * moved + LOAD_TSTATES + add for (_, right), moved in _moves(part)]
     return Cost(sum(section.nbytes for section in _sections(part)), keep + sum(looks), ())
 
 
