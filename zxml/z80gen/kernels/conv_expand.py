@@ -44,7 +44,7 @@ from zxml.z80gen.kernels.conv_units import (
     write_run,
     write_weights,
 )
-from zxml.z80gen.kernels.packing import FOUR_BIT, TERNARY, Packing
+from zxml.z80gen.kernels.packing import FOUR_BIT, TERNARY, TablePacking
 from zxml.z80gen.kernels.planes_form import routine_for_planes
 from zxml.z80gen.writer import AsmWriter
 
@@ -55,7 +55,7 @@ NIBBLES_A_BYTE = 2
 UNPACK_TSTATES = 285  # without the nibbles
 
 
-def _fits(packing: Packing, count: int, part: Part) -> str | None:
+def _fits(packing: TablePacking, count: int, part: Part) -> str | None:
     reason = reject_packed(packing, part)
     if reason:
         return reason
@@ -115,11 +115,11 @@ def _table_nbytes(conv: ConvPart) -> int:
     return PATCH_SIDE * PAGE * -(-_nibbles(conv) * NIBBLE_NBYTES // PAGE)
 
 
-def _weight_nbytes(conv: ConvPart, packing: Packing) -> int:
+def _weight_nbytes(conv: ConvPart, packing: TablePacking) -> int:
     return conv.units * (conv.levels + PATCH_SIDE * _nibbles(conv) * packing.nbytes)
 
 
-def _cost(packing: Packing, count: int, part: Part) -> Cost:
+def _cost(packing: TablePacking, count: int, part: Part) -> Cost:
     bands = _bands(count, part)
     terms = [
         Term(same[0].name, same[0].tstates, sum(term.most for term in same)) for same in zip(*map(_terms, bands), strict=True)
@@ -141,7 +141,7 @@ def _terms(conv: ConvPart) -> tuple[Term, ...]:
     )
 
 
-def _fixed(packing: Packing, conv: ConvPart) -> int:
+def _fixed(packing: TablePacking, conv: ConvPart) -> int:
     """Return the T-states that every map takes."""
     planes = conv.levels > 1
     line = 155 + (146 if planes else 69) * PATCH_SIDE * conv.groups + 11 * _next_pages(conv) + 11 * planes
@@ -191,12 +191,12 @@ def _fill() -> str:
     return writer.text()
 
 
-def _layer(packing: Packing, bands: list[ConvPart]) -> str:
+def _layer(packing: TablePacking, bands: list[ConvPart]) -> str:
     """Return the descriptors of the bands."""
     return "".join(_descriptor(packing, bands, band) for band in bands)
 
 
-def _descriptor(packing: Packing, bands: list[ConvPart], conv: ConvPart) -> str:
+def _descriptor(packing: TablePacking, bands: list[ConvPart], conv: ConvPart) -> str:
     writer = AsmWriter()
     writer.label(label_of(conv, "layer"), f"the descriptor for {_form(conv)}")
     run = next(each for each in _runs(bands) if each.positions == conv.positions)
@@ -232,7 +232,7 @@ def _position(writer: AsmWriter, conv: ConvPart, y: int, x: int) -> None:
         writer.op(f"call {_first_line(conv)} + {offset}")
 
 
-def _sections(packing: Packing, count: int, part: Part) -> tuple[Section, ...]:
+def _sections(packing: TablePacking, count: int, part: Part) -> tuple[Section, ...]:
     conv, bands = conv_part(part), _bands(count, part)
     form, planes = _form(conv), conv.levels > 1
     unpack, lines = f"{form}_{packing.name}", _lines(bands[0]) * _line_nbytes(conv)
@@ -274,7 +274,7 @@ def _routine(source: str, form: str, nbytes: int, generated: Mapping[str, Callab
     return routine_for_planes(f"kernel/{source}", "conv_expand", form, nbytes, generated)
 
 
-def conv_expand(packing: Packing, levels: str, pooled: bool, bands: int = 1) -> Kernel:
+def conv_expand(packing: TablePacking, levels: str, pooled: bool, bands: int = 1) -> Kernel:
     """Return the kernel for weights packed in this way and maps of this format, that pools what it puts out or does not.
 
     bands: how many bands of rows it computes one after another.

@@ -21,8 +21,7 @@ class Packing:
     """A way to pack weights: the range they must lie in, and what its routine takes.
 
     together: weights that are packed together; nbytes, tstates: of these; code_nbytes: of the routine, or of what it has for
-    these; pack(weights): weights (n, together) as bytes;
-    page(label): the text of the routine's table.
+    these; pack(weights): weights (n, together) as bytes.
     """
 
     name: str
@@ -32,8 +31,17 @@ class Packing:
     nbytes: int
     tstates: int
     code_nbytes: int
-    page_nbytes: int
     pack: Callable[[Values], Values]
+
+
+@dataclass(frozen=True)
+class TablePacking(Packing):
+    """A way to pack weights that takes a table to unpack them.
+
+    page_nbytes: of the table; page(label): its text.
+    """
+
+    page_nbytes: int
     page: Callable[[str], str]
 
 
@@ -97,11 +105,7 @@ def _pack_threes(weights: Values) -> Values:
     return np.asarray(number + 27 * np.arange(len(weights)))  # the tables of a place follow one another
 
 
-def _no_page(label: str) -> str:
-    return ""
-
-
-FOUR_BIT = Packing("4bit", -8, 7, 4, 2, 378, 109, 512, _pack_4bit, _page_4bit)
-TERNARY = Packing("ternary", -1, 1, 4, 1, 336, 100, 325, _pack_ternary, _page_ternary)
-FIVES = Packing("ternary", -1, 1, FIVE, 1, 99, 13, ROW_NBYTES, _pack_fives, _page_fives)
-THREES = Packing("ternary", -1, 1, 3, 1, 28, 4, 0, _pack_threes, _no_page)
+FOUR_BIT = TablePacking("4bit", -8, 7, 4, 2, 378, 109, _pack_4bit, 512, _page_4bit)
+TERNARY = TablePacking("ternary", -1, 1, 4, 1, 336, 100, _pack_ternary, 325, _page_ternary)
+FIVES = TablePacking("fives", -1, 1, FIVE, 1, 99, 13, _pack_fives, ROW_NBYTES, _page_fives)
+THREES = Packing("threes", -1, 1, 3, 1, 28, 4, _pack_threes)
