@@ -20,7 +20,7 @@ from zxml.gpu import oracle
 from zxml.gpu.schedule import step_rates
 from zxml.gpu.tower import Tower
 from zxml.ir import ArgMax, Exit, IntegerModel
-from zxml.quant.cascade import GREATEST_GAP, choose_gaps, largest_gap, score_gaps
+from zxml.quant.cascade import GREATEST_GAP, choose_gaps, largest_gap, score_gaps, take_doubted
 from zxml.quant.tower import initial_tower, map_shapes
 from zxml.spec import ConvSpec, HiddenSpec, InputSpec, ModelSpec, TowerSpec, TrainingSpec
 
@@ -96,6 +96,28 @@ def test_the_integer_model_computes_what_the_device_did(queue: Any, tower: Tower
         assert 0.05 < bits.mean() < 0.95 * conv.levels
     scores = values["scores"].astype(np.float64)  # all of a picture moved by one amount, which no cross-entropy sees
     assert made.loss_sum() == pytest.approx(oracle.cross_entropy(scores, labels, tower.weight_step, 0.0) / BATCH, rel=1e-5)
+
+
+@pytest.mark.parametrize("tower", [CODES, HIDDEN], ids=["codes", "hidden"])
+def test_a_tower_in_training_is_as_far_ahead_of_itself_as_its_integer_model(queue: Any, tower: TowerSpec) -> None:
+    pictures, labels = classes_apart(3 * BATCH, 4)
+    made = start(queue, tower, pictures, labels, 0.05, 5)
+    made.run(5)
+    order = np.random.default_rng(5).permutation(3 * BATCH).astype(np.uint32)
+    model = IntegerModel("tower", 0, (*made.layers(), ArgMax("digit")))
+    expected = score_gaps(reference.trace(model, pictures, wrapping=False)["scores"][order])
+    np.testing.assert_array_equal(score_gaps(made.score(order.reshape(3, BATCH))), expected)
+
+
+@given(st.lists(st.integers(0, 5), min_size=1, max_size=30), st.integers(0, 50))
+def test_what_is_doubted_is_taken_with_as_many_others_in_their_order(gaps: list[int], percent: int) -> None:
+    order, values = np.arange(len(gaps), dtype=np.uint32)[::-1] + 7, np.array(gaps, np.int64)
+    taken = take_doubted(order, values, percent / 100)
+    count = int(percent / 100 * len(gaps))
+    assert len(taken) == 2 * count
+    assert (np.diff(taken.astype(np.int64)) < 0).all(), "in their order"
+    of_each = dict(zip(order.tolist(), gaps, strict=True))
+    assert sorted(of_each[each] for each in taken.tolist())[:count] == sorted(gaps)[:count]
 
 
 @TOWERS

@@ -68,6 +68,15 @@ def test_a_tower_may_share_the_codes_of_the_one_before(tmp_path: Path) -> None:
         (QUICK + "seed = -1", r"towers\[0\]\.seed must be 0 or more, got -1"),
         (QUICK + "epochs = -1", r"towers\[0\]\.epochs must be 0 or more, got -1"),
         (QUICK + "dropout = 1.0", r"towers\[0\]\.dropout must be 0 or more and below 1, got 1\.0"),
+        (
+            "second_looks = [0.1]\n" + QUICK + LAST + "focus = 0.6",
+            r"towers\[1\]\.focus must be 0 to 0\.5, since as many .*, got 0\.6",
+        ),
+        (QUICK + "focus = 0.2", r"towers\[0\]\.focus: there must be a tower before, without dropout"),
+        (
+            "second_looks = [0.1]\n" + QUICK + "dropout = 0.1\n" + LAST + "focus = 0.2",
+            r"towers\[1\]\.focus: there must be a tower before, without dropout",
+        ),
         (QUICK + "weight_bits = 9", r"towers\[0\]\.weight_bits must be 2 to 8, got 9"),
         (QUICK + SHARP, r"second_looks must be 1 numbers from 0 to 1, one before .*, and one a tower but the last, got \[\]"),
         ("second_looks = [1.5]\n" + QUICK + SHARP, r"second_looks must be 1 numbers from 0 to 1"),

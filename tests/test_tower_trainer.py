@@ -115,6 +115,25 @@ def test_a_tower_may_have_a_seed_and_epochs_of_its_own(pictures: Dataset) -> Non
     assert same_layers(usual[5:-1], trained.model.layers[5:-1]), "the other tower is as the spec's seed makes it"
 
 
+def test_a_tower_may_learn_from_what_the_one_before_doubts(pictures: Dataset) -> None:
+    first, second = SPEC.towers
+    shaken = replace(SPEC, distort=DistortSpec())
+    usual, focused = (run(replace(shaken, towers=(first, replace(second, focus=part))), pictures) for part in (0.0, 0.2))
+    assert same_layers(focused[0].model.layers[:4], usual[0].model.layers[:4]), "the first tower sees all pictures"
+    assert not same_layers(focused[0].model.layers[5:-1], usual[0].model.layers[5:-1])
+    assert focused[1][-1].loss > usual[1][-1].loss
+    again, _ = run(replace(shaken, towers=(first, replace(second, focus=0.2))), pictures)
+    assert again.model.sha256() == focused[0].model.sha256()
+
+
+def test_what_a_focus_takes_must_fill_a_batch(pictures: Dataset) -> None:
+    towers = (SPEC.towers[0], replace(SPEC.towers[1], focus=0.04))
+    with pytest.raises(
+        SpecError, match=r"small: a focus of 0\.04 takes 24 of 320 training pictures, and a batch has 32; give more"
+    ):
+        run(replace(SPEC, towers=towers), pictures)
+
+
 def same_layers(ours: tuple[ir.Layer, ...], theirs: tuple[ir.Layer, ...]) -> bool:
     """Tell whether the layers of a net are the same to the bit."""
     digit = ir.ArgMax("digit")

@@ -65,6 +65,18 @@ def test_training_tape_and_proof_from_nothing_give_the_same_bytes_twice(
     assert found[0]["accuracy"] > 0.9
 
 
+@pytest.mark.parametrize("name", [name for name in SHIPPED if name != "mnist"])
+def test_the_page_on_records_says_what_the_readme_says_and_how_much_is_missed(name: str) -> None:
+    row = cells(README, f"`{name}` |")
+    _, asked, reached, missed = cells(DOCS / "records.md", f"`{name}` |")
+    accuracy, *tstates = re.findall(r"[\d.,]*\d", reached)
+    assert [accuracy, *tstates] == [row[1].removesuffix(" %"), row[3], row[5]][: 1 + len(tstates)]
+    wanted, *most = (float(figure.replace(",", "")) for figure in re.findall(r"[\d.,]*\d", asked))
+    assert all(float(spent.replace(",", "")) <= limit for spent, limit in zip(tstates, most, strict=True))
+    short = wanted - float(accuracy)
+    assert missed.split(" points")[0] == (f"{short:.2f}" if short > 0 else "-")
+
+
 def test_the_readme_names_no_command_that_is_not_there() -> None:
     makefile = (README.parent / "Makefile").read_text(encoding="utf-8")
     for target in re.findall(r"`make ([a-z-]+)", README.read_text(encoding="utf-8")):

@@ -76,8 +76,9 @@ class TowerSpec:
     an input then (0: features are); convs, in order, and hidden, a dense layer of few levels (0 units: there is none);
     weight_bits, weight_step: of the scores' weights; dropout: the part of what they see that a step of training does without.
     shared: the codes are those of the net before, which stay as they are; looks: shifts [down, right] of up to a pixel, for
-    further looks with the same net where it doubts; more_looks: others where it doubts still. seed, epochs: its own, instead
-    of the model's (0).
+    further looks with the same net where it doubts; more_looks: others where it doubts still. focus: the part of the training
+    pictures which the net before doubts most, and which an epoch takes, with as many others (0: an epoch takes all). seed,
+    epochs: its own, instead of the model's (0).
     """
 
     window: InputSpec = field(default_factory=InputSpec)
@@ -93,6 +94,7 @@ class TowerSpec:
     dropout: float = 0.0
     looks: tuple[tuple[int, int], ...] = ()
     more_looks: tuple[tuple[int, int], ...] = ()
+    focus: float = 0.0
     seed: int = 0
     epochs: int = 0
 
@@ -246,7 +248,8 @@ def _check(spec: ModelSpec) -> None:
     }
     for number, tower in enumerate(spec.towers):
         rules |= _tower_rules(f"towers[{number}]", tower)
-        rules |= _shared_rules(f"towers[{number}]", tower, spec.towers[number - 1] if number else None)
+        before = spec.towers[number - 1] if number else None
+        rules |= _shared_rules(f"towers[{number}]", tower, before) | _focus_rules(f"towers[{number}]", tower, before)
     rules |= _share_rules(spec)
     for message, kept in rules.items():
         if not kept:
@@ -318,6 +321,15 @@ def _shared_rules(where: str, tower: TowerSpec, before: TowerSpec | None) -> dic
         f"{where}.shared: the tower before must not look again, since its codes are then another look's": before is None
         or not before.rounds,
         f"{where}.shared: it must have codes and hidden units": bool(tower.codes and tower.hidden.units),
+    }
+
+
+def _focus_rules(where: str, tower: TowerSpec, before: TowerSpec | None) -> dict[str, bool]:
+    """Return what must hold of a tower that learns from what the one before doubts."""
+    return {
+        f"{where}.focus must be 0 to 0.5, since as many other pictures are taken, got {tower.focus}": 0 <= tower.focus <= 0.5,
+        f"{where}.focus: there must be a tower before, without dropout": not tower.focus
+        or (before is not None and not before.dropout),
     }
 
 

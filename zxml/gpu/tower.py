@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
+import pyopencl as cl
 from numpy.typing import NDArray
 
 from zxml.gpu.ops.codebook import Codes
@@ -19,7 +20,7 @@ from zxml.gpu.ops.patch_conv import PatchConv
 from zxml.gpu.ops.workspace import Buffer, Op, Workspace
 from zxml.ir import Layer, Window
 from zxml.quant.fake import SAFE_PART
-from zxml.quant.tower import HALF_RANGE, Param, Reals, Statistics, export_tower, initial_tower
+from zxml.quant.tower import CLASSES, HALF_RANGE, Param, Reals, Statistics, export_tower, initial_tower
 from zxml.spec import ModelSpec, TowerSpec
 
 SHARED = ("front.", "codes.")  # what the names of the parameters start with that a shared tower takes from the one before
@@ -52,9 +53,11 @@ class Tower:
         self.pictures, self._labels = pictures, self.space.buffer(labels, np.uint8)
         self.norms: list[NormActivation] = []
         ops = self._ops(spec)
+        learn = update(self.space, spec.training.optimiser, spec.training.momentum).forward
+        self._scoring = [*(launch for op in ops[:-1] for launch in op.forward), learn[-1]]  # no loss; on to the next batch
         forward = [launch for op in ops for launch in op.forward]
         backward = [launch for op in reversed(ops) for launch in op.backward]
-        self.launches = (*forward, *backward, *update(self.space, spec.training.optimiser, spec.training.momentum).forward)
+        self.launches = (*forward, *backward, *learn)
 
     def start_epoch(self, order: NDArray[np.uint32], rates: NDArray[np.float64]) -> None:
         """Set the pictures (steps, batch) and the rates (steps, 4) of the next steps, and the loss to 0."""
@@ -69,6 +72,20 @@ class Tower:
         for _ in range(steps):
             self.space.run(self.launches)
         self.space.queue.finish()
+
+    def score(self, order: NDArray[np.uint32]) -> NDArray[np.int64]:
+        """Return the scores, whole numbers, of pictures as they are on the device, (steps * batch, 10).
+
+        order: the pictures' numbers, (steps, batch).
+        """
+        space, nbytes = self.space, 4 * self.space.batch * CLASSES
+        found = cl.Buffer(space.queue.context, cl.mem_flags.READ_WRITE, len(order) * nbytes)
+        space.write(space.order, order, np.uint32)
+        space.write(space.state, np.zeros(1), np.uint32)
+        for step in range(len(order)):
+            space.run(self._scoring)
+            cl.enqueue_copy(space.queue, found, self._scores, byte_count=nbytes, dst_offset=step * nbytes)
+        return np.asarray(np.rint(space.read(found, order.size, CLASSES)), np.int64)
 
     def loss_sum(self) -> float:
         """Return the sum of the losses of the steps since the epoch's start, each the mean over its batch."""
@@ -120,6 +137,7 @@ class Tower:
             dropout = Dropout(space, taken, space.shapes["scores.weight"][0], tower.dropout)
             ops, taken = [*ops, dropout.op], (dropout.map, dropout.map_grad)
         dense = Dense(space, "scores", taken)
+        self._scores = dense.scores
         return [*ops, dense.op, self._loss(dense.scores, dense.score_grad)]
 
     def _front(self) -> tuple[list[Op], tuple[Buffer, Buffer | None], tuple[int, int, int]]:

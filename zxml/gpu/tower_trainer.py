@@ -11,8 +11,10 @@ from typing import Any
 
 import numpy as np
 import pyopencl as cl
+from numpy.typing import NDArray
 
 from zxml.data import Dataset, pack_rows
+from zxml.errors import SpecError
 from zxml.gpu.checkpoint import CHECKPOINT_SECONDS, Arrays, fingerprint, load_checkpoint, save_checkpoint
 from zxml.gpu.distort import Distorter
 from zxml.gpu.inference import answering
@@ -20,12 +22,14 @@ from zxml.gpu.schedule import step_rates
 from zxml.gpu.tower import Tower
 from zxml.gpu.trainer import Trained, count_steps, measure
 from zxml.ir import PICTURE, PICTURE_SIDE, ArgMax, Codebook, Exit, IntegerModel, Layer, Looks, PatchConv
-from zxml.quant.cascade import choose_gaps
+from zxml.quant.cascade import choose_gaps, score_gaps, take_doubted
 from zxml.spec import InputSpec, ModelSpec
 
 WHOLE = InputSpec(0, 0, PICTURE_SIDE, PICTURE_SIDE)
 VALIDATIONS = 8  # of a tower, spread over its training; the last is at its end
 STEPS_A_WAIT = 64  # steps between two looks at the keyboard
+
+Order = NDArray[np.uint32]  # numbers of pictures
 
 
 @dataclass(frozen=True)
@@ -128,14 +132,14 @@ class _Run:
         before = self.towers[-1].values() if spec.towers[number].shared else None
         tower = Tower(self.queue, spec, number, self.pictures, self.dataset.train_labels, self.steps, before)
         self.towers.append(tower)
-        learn = self._learner(tower, spec)
+        learn = self._learner(number, spec)
         shuffle = np.random.default_rng([spec.seed, 3, number])
         done, accuracy, began = self._restore(number), 0.0, time.monotonic()
         for epoch in range(1, epochs + 1):
             order = shuffle.permutation(len(self.dataset.train_labels))[: self.steps * spec.training.batch]
             if epoch <= done:
                 continue
-            loss = learn(epoch, order)
+            loss = learn(epoch, order.astype(np.uint32))
             if epoch % max(1, epochs // VALIDATIONS) == 0 or epoch == epochs:
                 alone = IntegerModel(spec.name, spec.seed, (*tower.layers(), ArgMax("digit")))
                 accuracy = measure(alone, self.answers, self.dataset)
@@ -158,17 +162,22 @@ class _Run:
         own = 1 + [layer.name for layer in layers].index(_newest(Codebook, layers)) if tower.tower.shared else 0
         self.parts.append(layers[own:])
 
-    def _learner(self, tower: Tower, spec: ModelSpec) -> Callable[[int, np.ndarray[Any, Any]], float]:
+    def _learner(self, number: int, spec: ModelSpec) -> Callable[[int, Order], float]:
         """Return what runs an epoch of a tower, whose spec this is, in an order of pictures, and returns the mean loss."""
-        training, steps = spec.training, self.steps
+        tower, training, focus = self.towers[number], spec.training, spec.towers[number].focus
+        shape = epoch_shape(spec, focus, self.steps)
+        steps = shape[0]
         distorted = any(astuple(spec.distort))
         distorter = Distorter(self.queue, self.dataset.train_images, WHOLE, spec.distort, spec.seed) if distorted else None
 
-        def learn(epoch: int, order: np.ndarray[Any, Any]) -> float:
+        def learn(epoch: int, order: Order) -> float:
             if distorter:
                 distorter.fill(epoch, self.pictures)
+            if focus:
+                gaps = score_gaps(self.towers[number - 1].score(order.reshape(-1, training.batch)))
+                order = take_doubted(order, gaps, focus)
             rates = step_rates(training, (epoch - 1) * steps, steps, training.epochs * steps)
-            tower.start_epoch(order.reshape(steps, training.batch).astype(np.uint32), rates)
+            tower.start_epoch(order[: np.prod(shape)].reshape(shape), rates)
             for done in range(0, steps, STEPS_A_WAIT):
                 tower.run(min(STEPS_A_WAIT, steps - done))
             return tower.loss_sum() / steps
@@ -193,6 +202,21 @@ class _Run:
         done = int(arrays.pop("epoch")[0])
         self.towers[-1].restore(arrays)
         return done
+
+
+def epoch_shape(spec: ModelSpec, focus: float, steps: int) -> tuple[int, int]:
+    """Return the steps of a tower's epoch and the pictures of each; steps: those of an epoch that takes all pictures.
+
+    Raises SpecError if what the tower's focus takes is less than one batch.
+    """
+    batch = spec.training.batch
+    taken = 2 * int(focus * steps * batch) if focus else steps * batch
+    if taken < batch:
+        raise SpecError(
+            f"{spec.name}: a focus of {focus} takes {taken} of {steps * batch} training pictures, and a batch has {batch}; "
+            "give more pictures, or a greater focus"
+        )
+    return taken // batch, batch
 
 
 def prefix(number: int) -> str:

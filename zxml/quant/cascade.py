@@ -1,4 +1,7 @@
-"""When a cascade answers early: the gap of each exit, from how many validation pictures are to have a second look."""
+"""When a cascade answers early: the gap of each exit, from how many validation pictures are to have a second look.
+
+And what a later net learns from: the pictures that the net before doubts, which it will be asked about.
+"""
 
 from __future__ import annotations
 
@@ -6,6 +9,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
+from numpy.typing import NDArray
 
 from zxml.ir import Exit, IntegerModel
 from zxml.reference import Pictures, Values, trace_layers
@@ -39,3 +43,15 @@ def largest_gap(gaps: Values, most: int) -> int:
     if most >= len(gaps):
         return GREATEST_GAP
     return int(np.sort(gaps)[most])
+
+
+def take_doubted(order: NDArray[np.uint32], gaps: Values, part: float) -> NDArray[np.uint32]:
+    """Return, of pictures in random order, the part whose gaps are the least and as many others; the order stays.
+
+    order: numbers of pictures, (n,); gaps: of these, (n,); part: 0 to 0.5.
+    """
+    count = int(part * len(order))
+    taken = np.zeros(len(order), bool)
+    taken[np.argsort(gaps, kind="stable")[:count]] = True
+    taken[np.flatnonzero(~taken)[:count]] = True
+    return order[taken]
