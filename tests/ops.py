@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
+import pytest
 
 from zxml.data import pack_rows
 from zxml.gpu.ops.workspace import Buffer, Op, Workspace
@@ -16,6 +17,8 @@ from zxml.spec import InputSpec
 
 WHOLE = InputSpec(0, 0, PICTURE_SIDE, PICTURE_SIDE)
 Shape = tuple[int, ...]
+
+BY_SAMPLE = pytest.mark.parametrize("by_sample", [False, True], ids=["tiles", "samples"])  # for GPUs, and for CPUs
 
 
 def draw(seed: int, shape: Shape, spread: float = 2.0) -> Reals:

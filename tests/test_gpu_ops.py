@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import zxml
-from tests.ops import assert_near, draw, draw_pictures, make_space, order_of, run, upload_pictures
+from tests.ops import BY_SAMPLE, assert_near, draw, draw_pictures, make_space, order_of, run, upload_pictures
 from zxml.gpu import oracle
 from zxml.gpu.ops.conv import Conv
 from zxml.gpu.ops.dense import Dense
@@ -48,12 +48,13 @@ dense_cases = st.builds(
 )
 
 
-def check_dense(queue: Any, case: DenseCase) -> None:
-    values, weight = draw(case.seed, (case.batch, case.inputs)), draw(case.seed + 1, (case.inputs, case.units))
+def check_dense(queue: Any, case: DenseCase, by_sample: bool) -> None:
+    values = np.maximum(draw(case.seed, (case.batch, case.inputs)), 0)  # zeros are skipped
+    weight = draw(case.seed + 1, (case.inputs, case.units))
     bias, grad = draw(case.seed + 2, (case.units,)), draw(case.seed + 3, (case.batch, case.units))
     space = make_space(queue, case.batch, {"d.bias": bias, "d.weight": weight})
     taken = space.buffer(values), space.zeros(*values.shape)
-    op = Dense(space, "d", taken, case.quantised)
+    op = Dense(space, "d", taken, case.quantised, by_sample)
     (scores, by_values), grads = run(space, op.op, (op.score_grad, grad), [(op.scores, grad.shape), (taken[1], values.shape)])
     used = [np.rint(array) if case.quantised else array for array in (weight, bias)]
     assert_near(scores, oracle.dense(values, *used))
@@ -62,16 +63,17 @@ def check_dense(queue: Any, case: DenseCase) -> None:
     assert_near(grads["d.weight"], wanted_weight)
 
 
+@BY_SAMPLE
 @pytest.mark.parametrize("case", [DenseCase(37, 131, 10), DenseCase(1, 1, 1, quantised=False), DenseCase(3, 65, 33)])
-def test_dense_layers_of_any_shape_are_the_oracles(queue: Any, case: DenseCase) -> None:
-    check_dense(queue, case)
+def test_dense_layers_of_any_shape_are_the_oracles(queue: Any, case: DenseCase, by_sample: bool) -> None:
+    check_dense(queue, case, by_sample)
 
 
 @pytest.mark.slow
 @MANY
-@given(case=dense_cases)
-def test_many_dense_layers_are_the_oracles(queue: Any, case: DenseCase) -> None:
-    check_dense(queue, case)
+@given(case=dense_cases, by_sample=st.booleans())
+def test_many_dense_layers_are_the_oracles(queue: Any, case: DenseCase, by_sample: bool) -> None:
+    check_dense(queue, case, by_sample)
 
 
 @pytest.mark.parametrize(("part", "step"), [(0.25, 0), (0.9, 0), (0.5, 3)])

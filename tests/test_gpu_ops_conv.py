@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.ops import assert_near, draw, draw_integers, draw_pictures, make_space, order_of, run, upload_pictures
+from tests.ops import BY_SAMPLE, assert_near, draw, draw_integers, draw_pictures, make_space, order_of, run, upload_pictures
 from zxml.gpu import oracle
 from zxml.gpu.ops.codebook import Codes
 from zxml.gpu.ops.conv import Conv
@@ -50,13 +50,13 @@ conv_cases = st.builds(
 )
 
 
-def check_conv(queue: Any, case: ConvCase) -> None:
-    maps = draw(case.seed, (case.batch, case.rows, case.cols, case.channels))
+def check_conv(queue: Any, case: ConvCase, by_sample: bool) -> None:
+    maps = np.maximum(draw(case.seed, (case.batch, case.rows, case.cols, case.channels)), 0)  # zeros are skipped
     weight = draw(case.seed + 1, (case.side, case.side, case.channels, case.units))
     used = np.rint(weight) if case.quantised else weight
     space = make_space(queue, case.batch, {"other": draw(0, (3,)), "conv.weight": weight})
     taken = space.buffer(maps), space.zeros(*maps.shape)
-    op = Conv(space, "conv", taken, maps.shape[1:], case.quantised, case.stride)
+    op = Conv(space, "conv", taken, maps.shape[1:], case.quantised, case.stride, by_sample)
     wanted = oracle.conv(maps, used, case.stride)
     assert wanted.shape == (case.batch, *op.shape)
     grad = draw(case.seed + 2, wanted.shape)
@@ -68,6 +68,7 @@ def check_conv(queue: Any, case: ConvCase) -> None:
     assert not grads["other"].any()
 
 
+@BY_SAMPLE
 @pytest.mark.parametrize(
     "case",
     [
@@ -76,21 +77,22 @@ def check_conv(queue: Any, case: ConvCase) -> None:
         ConvCase(33, 1, 1, 67, 31, side=1),
     ],
 )
-def test_convolutions_of_any_shape_are_the_oracles(queue: Any, case: ConvCase) -> None:
-    check_conv(queue, case)
+def test_convolutions_of_any_shape_are_the_oracles(queue: Any, case: ConvCase, by_sample: bool) -> None:
+    check_conv(queue, case, by_sample)
 
 
 @pytest.mark.slow
 @MANY
-@given(case=conv_cases)
-def test_many_convolutions_are_the_oracles(queue: Any, case: ConvCase) -> None:
-    check_conv(queue, case)
+@given(case=conv_cases, by_sample=st.booleans())
+def test_many_convolutions_are_the_oracles(queue: Any, case: ConvCase, by_sample: bool) -> None:
+    check_conv(queue, case, by_sample)
 
 
-def test_a_convolution_of_pictures_leaves_out_the_gradient_that_nobody_wants(queue: Any) -> None:
+@BY_SAMPLE
+def test_a_convolution_of_pictures_leaves_out_the_gradient_that_nobody_wants(queue: Any, by_sample: bool) -> None:
     maps, weight = draw(0, (3, 4, 4, 1)), draw(1, (3, 3, 1, 2))
     space = make_space(queue, 3, {"conv.weight": weight})
-    op = Conv(space, "conv", (space.buffer(maps), None), (4, 4, 1), quantised=False)
+    op = Conv(space, "conv", (space.buffer(maps), None), (4, 4, 1), quantised=False, by_sample=by_sample)
     grad = draw(2, (3, 2, 2, 2))
     _, grads = run(space, op.op, (op.sums_grad, grad), [])
     assert_near(grads["conv.weight"], oracle.conv_grad(maps, weight, grad)[1])

@@ -1,9 +1,10 @@
-"""Dense layers to a few units (kernels/ops/dense.cl)."""
+"""Dense layers to a few units (kernels/ops/dense.cl, dense_samples.cl)."""
 
 from __future__ import annotations
 
+from zxml.gpu.device import is_cpu
 from zxml.gpu.ops.sums import add_parts
-from zxml.gpu.ops.workspace import Buffer, Op, Workspace
+from zxml.gpu.ops.workspace import Buffer, Launch, Op, Workspace
 
 GROUP = 64
 CHUNKS = 16  # parts of a batch over which the gradients of the weights are added up apart
@@ -12,29 +13,46 @@ CHUNKS = 16  # parts of a batch over which the gradients of the weights are adde
 class Dense:
     """The operation and its buffers: scores, score_grad (batch, units)."""
 
-    def __init__(self, space: Workspace, name: str, taken: tuple[Buffer, Buffer], quantised: bool = True) -> None:
+    def __init__(
+        self,
+        space: Workspace,
+        name: str,
+        taken: tuple[Buffer, Buffer],
+        quantised: bool = True,
+        by_sample: bool | None = None,
+    ) -> None:
         """Build it for the parameters NAME.weight (inputs, units) and NAME.bias (units,), rounded if quantised.
 
         taken: what comes in, (batch, inputs), and its gradient, which the backward step writes. The loss makes the gradient of
-        the bias.
+        the bias. by_sample: whether a work-item takes a sample, as suits CPUs, or a group, as suits GPUs (None: as suits the
+        device).
         """
         batch, (inputs, units) = space.batch, space.shapes[f"{name}.weight"]
         chunks = min(CHUNKS, batch)
         self.scores, self.score_grad = space.zeros(batch, units), space.zeros(batch, units)
         parts = space.zeros(chunks, inputs, units)
-        make = space.maker(
-            "dense",
-            {
-                **{"BATCH": batch, "INPUTS": inputs, "UNITS": units, "CHUNKS": chunks, "QUANTISED": int(quantised)},
-                **{"WEIGHT": space.at(f"{name}.weight"), "BIAS": space.at(f"{name}.bias")},
-            },
-        )
+        sizes = {
+            **{"BATCH": batch, "INPUTS": inputs, "UNITS": units, "CHUNKS": chunks, "QUANTISED": int(quantised)},
+            **{"WEIGHT": space.at(f"{name}.weight"), "BIAS": space.at(f"{name}.bias")},
+        }
+        make = space.maker("dense", sizes)
         into, grad = taken
+        if by_sample is None:
+            by_sample = is_cpu(space.queue.device)
+        back: tuple[Launch, ...]
+        if by_sample:
+            alone, turned = space.maker("dense_samples", sizes), space.zeros(units, inputs)
+            forward = alone("dense_forward", (into, space.params, self.scores), (batch,), (1,))
+            turn = alone("dense_turn", (space.params, turned), (units,), (1,))
+            back = (turn, alone("dense_backward", (turned, self.score_grad, grad), (batch,), (1,)))
+        else:
+            forward = make("dense_forward", (into, space.params, self.scores), (batch * GROUP,), (GROUP,))
+            back = (make("dense_backward", (space.params, self.score_grad, grad), (batch * inputs,)),)
         self.op = Op(
-            (make("dense_forward", (into, space.params, self.scores), (batch * GROUP,), (GROUP,)),),
+            (forward,),
             (
                 make("dense_weight_grad", (into, self.score_grad, parts), (inputs, chunks)),
                 add_parts(space, parts, chunks, f"{name}.weight"),
-                make("dense_backward", (space.params, self.score_grad, grad), (batch * inputs,)),
+                *back,
             ),
         )
