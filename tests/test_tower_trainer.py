@@ -149,7 +149,8 @@ def test_a_killed_training_continues_to_the_same_bits(
     pictures: Dataset, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, last: int
 ) -> None:
     monkeypatch.setattr("zxml.gpu.tower_trainer.CHECKPOINT_SECONDS", 0)
-    whole, _ = run(SPEC, pictures)
+    spec = replace(SPEC, distort=DistortSpec(), towers=(SPEC.towers[0], replace(SPEC.towers[1], focus=0.2)))
+    whole, _ = run(spec, pictures)
     checkpoint = tmp_path / "checkpoint.npz"
 
     def kill(at: CascadeProgress) -> None:
@@ -157,8 +158,8 @@ def test_a_killed_training_continues_to_the_same_bits(
             raise KilledError
 
     with pytest.raises(KilledError):
-        train_cascade(SPEC, pictures, device.choose(), kill, checkpoint)
-    continued, seen = run(SPEC, pictures, checkpoint)
+        train_cascade(spec, pictures, device.choose(), kill, checkpoint)
+    continued, seen = run(spec, pictures, checkpoint)
     assert continued.model.sha256() == whole.model.sha256()
     assert [at.epoch for at in seen] == list(range(last + 1, 5))
     assert not checkpoint.exists()
