@@ -34,9 +34,9 @@ def draw_pictures(seed: int, count: int) -> np.ndarray:
     return (np.random.default_rng(seed).random((count, PICTURE_SIDE, PICTURE_SIDE)) < 0.3).astype(np.uint8)
 
 
-def make_space(queue: Any, batch: int, params: Mapping[str, Reals], seed: int = 0) -> Workspace:
+def make_space(queue: Any, batch: int, params: Mapping[str, Reals], seed: int = 0, by_sample: bool | None = None) -> Workspace:
     """Return a workspace whose batch is the pictures 0 to batch - 1, in an order of its own."""
-    space = Workspace(queue, batch, 1, {name: Param(values) for name, values in params.items()})
+    space = Workspace(queue, batch, 1, {name: Param(values) for name, values in params.items()}, by_sample)
     space.write(space.order, order_of(batch, seed), np.uint32)
     return space
 

@@ -52,9 +52,9 @@ def check_dense(queue: Any, case: DenseCase, by_sample: bool) -> None:
     values = np.maximum(draw(case.seed, (case.batch, case.inputs)), 0)  # zeros are skipped
     weight = draw(case.seed + 1, (case.inputs, case.units))
     bias, grad = draw(case.seed + 2, (case.units,)), draw(case.seed + 3, (case.batch, case.units))
-    space = make_space(queue, case.batch, {"d.bias": bias, "d.weight": weight})
+    space = make_space(queue, case.batch, {"d.bias": bias, "d.weight": weight}, by_sample=by_sample)
     taken = space.buffer(values), space.zeros(*values.shape)
-    op = Dense(space, "d", taken, case.quantised, by_sample)
+    op = Dense(space, "d", taken, case.quantised)
     (scores, by_values), grads = run(space, op.op, (op.score_grad, grad), [(op.scores, grad.shape), (taken[1], values.shape)])
     used = [np.rint(array) if case.quantised else array for array in (weight, bias)]
     assert_near(scores, oracle.dense(values, *used))

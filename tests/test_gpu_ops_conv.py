@@ -54,9 +54,9 @@ def check_conv(queue: Any, case: ConvCase, by_sample: bool) -> None:
     maps = np.maximum(draw(case.seed, (case.batch, case.rows, case.cols, case.channels)), 0)  # zeros are skipped
     weight = draw(case.seed + 1, (case.side, case.side, case.channels, case.units))
     used = np.rint(weight) if case.quantised else weight
-    space = make_space(queue, case.batch, {"other": draw(0, (3,)), "conv.weight": weight})
+    space = make_space(queue, case.batch, {"other": draw(0, (3,)), "conv.weight": weight}, by_sample=by_sample)
     taken = space.buffer(maps), space.zeros(*maps.shape)
-    op = Conv(space, "conv", taken, maps.shape[1:], case.quantised, case.stride, by_sample)
+    op = Conv(space, "conv", taken, maps.shape[1:], case.quantised, case.stride)
     wanted = oracle.conv(maps, used, case.stride)
     assert wanted.shape == (case.batch, *op.shape)
     grad = draw(case.seed + 2, wanted.shape)
@@ -91,8 +91,8 @@ def test_many_convolutions_are_the_oracles(queue: Any, case: ConvCase, by_sample
 @BY_SAMPLE
 def test_a_convolution_of_pictures_leaves_out_the_gradient_that_nobody_wants(queue: Any, by_sample: bool) -> None:
     maps, weight = draw(0, (3, 4, 4, 1)), draw(1, (3, 3, 1, 2))
-    space = make_space(queue, 3, {"conv.weight": weight})
-    op = Conv(space, "conv", (space.buffer(maps), None), (4, 4, 1), quantised=False, by_sample=by_sample)
+    space = make_space(queue, 3, {"conv.weight": weight}, by_sample=by_sample)
+    op = Conv(space, "conv", (space.buffer(maps), None), (4, 4, 1), quantised=False)
     grad = draw(2, (3, 2, 2, 2))
     _, grads = run(space, op.op, (op.sums_grad, grad), [])
     assert_near(grads["conv.weight"], oracle.conv_grad(maps, weight, grad)[1])

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from zxml.gpu.device import is_cpu
 from zxml.gpu.ops.sums import add_parts
 from zxml.gpu.ops.workspace import Buffer, Launch, Macro, Op, Workspace
 
@@ -24,13 +23,11 @@ class Conv:
         shape: tuple[int, int, int],
         quantised: bool = True,
         stride: int = 1,
-        by_sample: bool | None = None,
     ) -> None:
         """Build it for the parameter NAME.weight (side, side, channels, units), rounded in the forward step if quantised.
 
         taken: the map (batch, *shape) that comes in, and its gradient, which the backward step writes, or None if nobody wants
-        it; shape: rows, cols, channels; stride: of the window over the map; by_sample: whether work-items take samples, as
-        suits CPUs, or groups make tiles, as suits GPUs (None: as suits the device).
+        it; shape: rows, cols, channels; stride: of the window over the map.
         """
         batch, (rows, cols, channels) = space.batch, shape
         side, _, _, units = space.shapes[f"{name}.weight"]
@@ -38,9 +35,7 @@ class Conv:
         self.shape = ((rows - side) // stride + 1, (cols - side) // stride + 1, units)
         self.sums, self.sums_grad = space.zeros(batch, *self.shape), space.zeros(batch, *self.shape)
         weight, turned = space.zeros(inputs, units), space.zeros(inputs, units)
-        if by_sample is None:
-            by_sample = is_cpu(space.queue.device)
-        cut: type[_Tiles | _Samples] = _Samples if by_sample else _Tiles
+        cut: type[_Tiles | _Samples] = _Samples if space.by_sample else _Tiles
         chunks = cut.chunks(inputs, units)
         parts = space.zeros(chunks, inputs, units)
         weigh = space.maker(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from zxml.gpu.device import is_cpu
 from zxml.gpu.ops.sums import add_parts
 from zxml.gpu.ops.workspace import Buffer, Launch, Op, Workspace
 
@@ -13,19 +12,11 @@ CHUNKS = 16  # parts of a batch over which the gradients of the weights are adde
 class Dense:
     """The operation and its buffers: scores, score_grad (batch, units)."""
 
-    def __init__(
-        self,
-        space: Workspace,
-        name: str,
-        taken: tuple[Buffer, Buffer],
-        quantised: bool = True,
-        by_sample: bool | None = None,
-    ) -> None:
+    def __init__(self, space: Workspace, name: str, taken: tuple[Buffer, Buffer], quantised: bool = True) -> None:
         """Build it for the parameters NAME.weight (inputs, units) and NAME.bias (units,), rounded if quantised.
 
         taken: what comes in, (batch, inputs), and its gradient, which the backward step writes. The loss makes the gradient of
-        the bias. by_sample: whether a work-item takes a sample, as suits CPUs, or a group, as suits GPUs (None: as suits the
-        device).
+        the bias.
         """
         batch, (inputs, units) = space.batch, space.shapes[f"{name}.weight"]
         chunks = min(CHUNKS, batch)
@@ -37,10 +28,8 @@ class Dense:
         }
         make = space.maker("dense", sizes)
         into, grad = taken
-        if by_sample is None:
-            by_sample = is_cpu(space.queue.device)
         back: tuple[Launch, ...]
-        if by_sample:
+        if space.by_sample:
             alone, turned = space.maker("dense_samples", sizes), space.zeros(units, inputs)
             forward = alone("dense_forward", (into, space.params, self.scores), (batch,), (1,))
             turn = alone("dense_turn", (space.params, turned), (units,), (1,))

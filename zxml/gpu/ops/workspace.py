@@ -10,6 +10,7 @@ import numpy as np
 import pyopencl as cl
 from numpy.typing import NDArray
 
+from zxml.gpu.device import is_cpu
 from zxml.gpu.program import build
 from zxml.quant.tower import Param
 
@@ -59,9 +60,16 @@ class Workspace:
     Parameters lie one after another in one buffer, so that one kernel updates them all; `at` says where.
     """
 
-    def __init__(self, queue: Any, batch: int, max_steps: int, params: Mapping[str, Param]) -> None:
-        """Make the buffers; max_steps: the most steps an epoch has."""
+    def __init__(
+        self, queue: Any, batch: int, max_steps: int, params: Mapping[str, Param], by_sample: bool | None = None
+    ) -> None:
+        """Make the buffers.
+
+        max_steps: the most steps an epoch has; by_sample: whether the operations that have two forms take that of a work-item
+        a sample, which suits CPUs, or of a group a tile or a sample, which suits GPUs (None: as suits the device).
+        """
         self.queue, self.batch = queue, batch
+        self.by_sample = is_cpu(queue.device) if by_sample is None else by_sample
         self.shapes = {name: param.values.shape for name, param in params.items()}
         ends = np.cumsum([param.values.size for param in params.values()])
         self.firsts = dict(zip(params, [0, *map(int, ends[:-1])], strict=True))
