@@ -6,7 +6,7 @@ VENV   := .venv
 RUN    := $(VENV)/bin/python
 NAME   := $(or $(MODEL),mnist)
 SHIPPED := $(wildcard models/*.npz)
-PYTEST := $(RUN) -m pytest -n auto --dist loadgroup
+PYTEST := $(RUN) -m pytest -n auto --dist worksteal
 
 .DELETE_ON_ERROR:
 .DEFAULT_GOAL := help

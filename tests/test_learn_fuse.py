@@ -9,7 +9,7 @@ import pytest
 from tests.emulators import Fuse
 from tests.learning import counted, loaded, made
 
-pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("emulators")]  # one at a time
+pytestmark = pytest.mark.slow
 
 SHARE_ROW, TIME_ROW = 5, 6
 

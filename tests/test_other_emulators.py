@@ -22,7 +22,7 @@ from zxml.z80gen.target import SPECTRUM_128K
 from zxml.z80gen.tzx import tzx_bytes
 from zxml.z80gen.wav import wav_bytes
 
-pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("emulators")]  # one at a time
+pytestmark = pytest.mark.slow
 
 SHOWS = [show(7), show(5, digit=6), show(3)]
 COUNTS = [" 1 of  1 right", " 1 of  2 right", " 2 of  3 right"]
@@ -166,10 +166,9 @@ def test_fuse_takes_the_other_formats_too(tap: Path, tmp_path: Path, kind: str, 
         fuse.wait_text(23, OK)
 
 
-@pytest.mark.parametrize("kind", ["tap", "wav"])
-def test_zx_hears_the_tape_and_shows_what_skoolkit_shows(tap: Path, tmp_path: Path, kind: str, screens: list[bytes]) -> None:
-    file = tmp_path / f"gallery.{kind}"
-    file.write_bytes(tap.read_bytes() if kind == "tap" else wav_bytes(tap.read_bytes()))
+def test_zx_hears_the_tape_and_shows_what_skoolkit_shows(tap: Path, tmp_path: Path, screens: list[bytes]) -> None:
+    file = tmp_path / "gallery.wav"
+    file.write_bytes(wav_bytes(tap.read_bytes()))
     with zx.Spectrum(headless=True) as machine:
         machine.load_tape(str(file))
         wanted = {read_text(memory)[19]: memory for memory in screens}

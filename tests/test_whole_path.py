@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import re
 from pathlib import Path
@@ -10,6 +11,7 @@ import numpy as np
 import pytest
 
 from zxml import ir
+from zxml.bench import folder_of, known_evidence
 from zxml.cassette import record, target_of
 from zxml.cli import main
 from zxml.data import load
@@ -26,9 +28,7 @@ SHIPPED = sorted(path.stem for path in product_folder("models").glob("*.npz"))
 @pytest.mark.slow
 @pytest.mark.parametrize("name", SHIPPED)
 def test_each_shipped_net_is_exact_keeps_its_budget_and_is_as_the_readme_says(name: str, tmp_path: Path) -> None:
-    dataset = load("mnist")
-    model = ir.load(product_folder("models") / f"{name}.npz")
-    evidence = verify(record(model, dataset, tmp_path, target_of(name)), dataset)
+    evidence = proved(ir.load(product_folder("models") / f"{name}.npz"), tmp_path)
     assert evidence.differences == ()
     assert evidence.images == evidence.exact_images == 10_000
     assert evidence.loads_through_rom
@@ -39,6 +39,16 @@ def test_each_shipped_net_is_exact_keeps_its_budget_and_is_as_the_readme_says(na
     row = next(line for line in README.read_text(encoding="utf-8").splitlines() if line.startswith(f"| `{name}` |"))
     for figure in figures(evidence):
         assert figure in row, f"{README}: the row of {name} lacks {figure}"
+
+
+def proved(model: ir.IntegerModel, folder: Path) -> Evidence:
+    """Return the evidence that `make verify-all` left of the tape that the code makes today, or prove it in a folder."""
+    dataset = load("mnist")
+    cassette = record(model, dataset, folder, target_of(model.name))
+    known = known_evidence(model, folder_of(model, README.parent / "build"))
+    if known and known.tap_sha256 == hashlib.sha256(cassette.tap.read_bytes()).hexdigest():
+        return known
+    return verify(cassette, dataset)
 
 
 def figures(evidence: Evidence) -> list[str]:

@@ -54,8 +54,9 @@ def _sample(cells: Bits, side: int) -> Bits:
     """Return 20 rows, each all that is set in one window of the rows of cells (rows, any)."""
     window = min(max(side // WINDOW_STEP, 1), WINDOW_MOST)
     last = (2 * np.arange(SQUARE_SIDE) + 1) * side // (2 * SQUARE_SIDE) + (window - 1) // 2 - (side - len(cells)) // 2
-    padded = np.pad(cells, ((CANVAS_SIDE, CANVAS_SIDE), (0, 0)))
-    return np.asarray(np.max([padded[CANVAS_SIDE + last - j] for j in range(window)], axis=0), np.uint8)
+    rows = last[:, None] - np.arange(window)
+    inside = (rows >= 0) & (rows < len(cells))
+    return np.asarray((cells[rows.clip(0, len(cells) - 1)] & inside[..., None]).max(axis=1), np.uint8)
 
 
 def _place(counts: NDArray[np.uint64]) -> int:
