@@ -6,7 +6,7 @@ VENV   := .venv
 RUN    := $(VENV)/bin/python
 NAME   := $(or $(MODEL),mnist)
 SHIPPED := $(wildcard models/*.npz)
-PYTEST := $(RUN) -m pytest -n auto --dist worksteal
+PYTEST := $(RUN) -m pytest -n auto
 
 .DELETE_ON_ERROR:
 .DEFAULT_GOAL := help
